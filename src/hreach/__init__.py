@@ -1,0 +1,59 @@
+"""hreach: exploration whose guarantee you can choose, check and afford.
+
+Names are imported when they are first used, so `import hreach` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hreach._version import __version__
+from hreach.errors import InputError
+
+if TYPE_CHECKING:
+    from hreach.agents import make_agent
+    from hreach.domains import make_domain
+    from hreach.loop import Run, run
+    from hreach.mdp import TabularMDP
+    from hreach.report.figures import plot
+    from hreach.seeding import run_seeds
+    from hreach.simulation import Runs, simulate
+
+_LAZY = {
+    "Run": "hreach.loop",
+    "Runs": "hreach.simulation",
+    "TabularMDP": "hreach.mdp",
+    "make_agent": "hreach.agents",
+    "make_domain": "hreach.domains",
+    "plot": "hreach.report.figures",
+    "run": "hreach.loop",
+    "run_seeds": "hreach.seeding",
+    "simulate": "hreach.simulation",
+}
+
+__all__ = [
+    "InputError",
+    "Run",
+    "Runs",
+    "TabularMDP",
+    "__version__",
+    "make_agent",
+    "make_domain",
+    "plot",
+    "run",
+    "run_seeds",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'hreach' has no attribute {name!r}")
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

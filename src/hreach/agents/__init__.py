@@ -1,0 +1,158 @@
+"""Agents by name. An agent is one file (its formula, its constants, whom to cite) and one line in `AGENTS`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hreach.errors import InputError, at_least, discount, number, require
+from hreach.registry import Entry, lookup, parameters_of
+from hreach.registry import check_parameters as _check
+
+AGENTS = {
+    "pac-rmdp": Entry(
+        "hreach.agents.pac_rmdp:build",
+        "hope for what h more samples of each pair could show (Algorithm 1)",
+        "Kawaguchi 2016",
+    ),
+    "bolt": Entry(
+        "hreach.agents.bolt:build",
+        "pretend eta more observations of the best transition",
+        "Araya-Lopez, Thomas & Buffet 2012",
+    ),
+    "mbie": Entry(
+        "hreach.agents.mbie:build",
+        "best model in an L1 ball around the sample mean",
+        "Strehl & Littman 2008",
+    ),
+    "mbie-eb": Entry(
+        "hreach.agents.mbie_eb:build",
+        "mean model with the bonus beta / sqrt(n)",
+        "Strehl & Littman 2008",
+    ),
+    "mbie-reach": Entry(
+        "hreach.agents.mbie_reach:build",
+        "Algorithm 1 with the h*(s, a) that Remark 1 relates to MBIE",
+        "Kawaguchi 2016, Remark 1",
+    ),
+    "vbe": Entry(
+        "hreach.agents.vbe:build",
+        "mean model with a bonus for posterior standard deviation",
+        "Sorg, Singh & Lewis 2010",
+    ),
+    "beb": Entry(
+        "hreach.agents.beb:build",
+        "mean model with the bonus beta / (1 + n)",
+        "Kolter & Ng 2009",
+    ),
+    "greedy": Entry(
+        "hreach.agents.greedy:greedy",
+        "mean model, no exploration (h = 0)",
+        "certainty equivalence",
+    ),
+    "epsilon-greedy": Entry(
+        "hreach.agents.greedy:epsilon_greedy",
+        "mean model, a random action with probability epsilon",
+        "Sutton & Barto 1998",
+    ),
+}
+
+Reward = str | NDArray[np.float64]
+
+
+def make_agent(
+    name: str,
+    env: Any,
+    *,
+    seed: int = 0,
+    gamma: float | None = None,
+    reward: Reward = "known",
+    r_max: float | None = None,
+    prior: float = 1,
+    tolerance: float = 0.01,
+    value_cap: float | None = None,
+    ties: Any = "random",
+    **params: Any,
+) -> Any:
+    """The agent `name` for a Gymnasium environment with discrete spaces, or for a `TabularMDP`.
+
+    gamma    discount; default: the domain's own, or .95
+    reward   "known": what the domain tells; "learn": from the rewards that are paid; or an array (S, A), (S, A, S)
+    r_max    upper bound of the reward; default: the largest known reward
+    prior    weight, in samples, of the uniform first model (0: the bare sample mean)
+    The rest: `TabularAgent`, and the agent's own parameters (`hreach list` names them).
+
+    >>> import hreach
+    >>> agent = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=8)
+    >>> agent.act(0) in (0, 1)
+    True
+    """
+    from hreach.agents.tabular import Problem, TabularAgent
+
+    entry = lookup("agent", name, AGENTS)
+    _check(f"agent {name!r}", entry.load(), params, given=1, also=SHARED)
+    states, actions, own_gamma, known = _told(env)
+    known = _known_reward(reward, known, states, actions)
+    problem = Problem(
+        states,
+        actions,
+        discount(own_gamma if gamma is None else gamma),
+        known if reward != "learn" else None,
+        _largest_reward(r_max, known),
+        at_least("prior", prior, 0),
+    )
+    strategy = entry.load()(problem, **params)
+    return TabularAgent(
+        problem, strategy, tolerance=tolerance, value_cap=value_cap, ties=ties, seed=seed
+    )
+
+
+SHARED = frozenset(parameters_of(make_agent)) - {"name", "env", "params"}
+
+
+def _told(env: Any) -> tuple[int, int, float, NDArray[np.float64] | None]:
+    """(|S|, |A|, gamma, known reward) of an environment or an MDP."""
+    from hreach.mdp import TabularMDP
+
+    if isinstance(env, TabularMDP):
+        return env.states, env.actions, env.gamma, env.reward_table()
+    core = getattr(env, "unwrapped", env)
+    sizes = [getattr(getattr(core, space, None), "n", None) for space in ("observation_space", "action_space")]
+    if None in sizes or any(getattr(getattr(core, s), "start", 0) for s in ("observation_space", "action_space")):
+        raise InputError(
+            f"env is {type(core).__name__}, but must be a TabularMDP or an environment whose observation and "
+            "action spaces are Discrete, starting at 0."
+        )
+    mdp = getattr(core, "mdp", None)
+    gamma = mdp().gamma if callable(mdp) else 0.95
+    return int(sizes[0]), int(sizes[1]), gamma, getattr(core, "known_reward", None)
+
+
+def _known_reward(
+    reward: Reward, told: NDArray[np.float64] | None, states: int, actions: int
+) -> NDArray[np.float64] | None:
+    """The reward as (S, A, 1) or (S, A, S), or None where nothing is told."""
+    if isinstance(reward, str):
+        require(reward in ("known", "learn"), "reward", reward, "'known', 'learn' or an array")
+        if told is None and reward == "known":
+            raise InputError("reward is 'known', but this environment tells none; use 'learn' or give an array.")
+        table = told
+    else:
+        table = np.asarray(reward, dtype=np.float64)
+    if table is None:
+        return None
+    shapes = ((states, actions), (states, actions, states))
+    require(table.shape in shapes, "reward shape", table.shape, f"{shapes[0]} or {shapes[1]}")
+    require(bool(np.isfinite(table).all()), "reward", table, "finite everywhere")
+    return table.reshape(states, actions, -1)
+
+
+def _largest_reward(r_max: float | None, known: NDArray[np.float64] | None) -> float:
+    if r_max is not None:
+        return number("r_max", r_max)
+    if known is None:
+        raise InputError("r_max is not given, but must be: the largest reward, since rewards are to be learnt.")
+    return float(known.max())
+

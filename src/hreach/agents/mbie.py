@@ -1,0 +1,92 @@
+"""MBIE: Model-Based Interval Estimation (Strehl & Littman, J. Comput. Syst. Sci. 74, 2008).
+
+Plan with the best model in an L1 ball around the sample mean (Weissman et al. 2003), solved exactly:
+
+    radius(s, a) = sqrt(2 [ln(2^|S| - 2) - ln(delta / (2 |S||A| m))] / n(s, a)),
+
+and, where rewards are not known, with r^ + r_max sqrt(ln(4 |S||A| m / delta) / (2 n)). The known-threshold is
+
+    m = |S| / (eps^2 (1-gamma)^4) + ln(|S||A| / (eps (1-gamma) delta)) / (eps^2 (1-gamma)^4)      (Paper: Remark 1)
+
+up to a constant that the theorem leaves open (`m_constant`), for rewards in [0, 1]; eps is divided by r_max.
+Logarithms below 0 count as 0, and m need not be whole: eps so large that m < 1 is meaningless but allowed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hreach.agents.tabular import Problem, Strategy
+from hreach.compiling import Array
+from hreach.errors import at_least, positive
+
+
+def known_threshold(
+    states: int, actions: int, gamma: float, epsilon: float, delta: float, r_max: float, constant: float = 1
+) -> float:
+    """m of Remark 1, with the hidden constant given."""
+    eps = positive("epsilon", epsilon) / r_max
+    scale = eps**2 * (1 - gamma) ** 4
+    inner = states + math.log(states * actions / (eps * (1 - gamma) * positive("delta", delta)))
+    return positive("m_constant", constant) * inner / scale
+
+
+def log_simplex(states: int) -> float:
+    """ln(2^|S| - 2) without overflow; -inf for one state, whose only distribution is known."""
+    return states * math.log(2) + math.log1p(-(2.0 ** (1 - states))) if states > 1 else -math.inf
+
+
+def radius_constant(states: int, actions: int, m: float, delta: float) -> float:
+    """sqrt(2 [ln(2^|S| - 2) - ln(delta / (2|S||A|m))]): the radius at n = 1."""
+    inside = log_simplex(states) + math.log(2 * states * actions * m / delta)
+    return math.sqrt(2 * max(inside, 0.0))
+
+
+def optimistic(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
+    """(reach, bonus, radius) = (0, c_R / sqrt(n), c_T / sqrt(n)); a point mass on the best state if n = 0."""
+    if total == 0.0:
+        return 1.0, 0.0, 0.0
+    return 0.0, parameters[1] / np.sqrt(total), parameters[0] / np.sqrt(total)
+
+
+def build(
+    problem: Problem,
+    epsilon: float | None = None,
+    delta: float = 0.1,
+    radius: float | None = None,
+    m: float | None = None,
+    m_constant: float = 1,
+    freeze: bool = False,
+) -> Strategy:
+    """From theory: (epsilon, delta), or (m, delta). By hand: `radius`, the radius at n = 1.
+
+    `freeze` stops learning a pair after m samples, as the analysis does.
+    """
+    p = problem
+    m = threshold(p, epsilon, delta, m, m_constant, needed=radius is None or freeze)
+    unknown = p.reward is None and m is not None
+    reward = p.r_max * math.sqrt(max(math.log(4 * p.states * p.actions * m / delta), 0.0) / 2) if unknown else 0.0
+    facts = {} if m is None else {"m": m}
+    freeze_at = p.prior + m if freeze and m is not None else math.inf
+    if radius is not None:
+        constants = {"radius": at_least("radius", radius, 0), "reward_radius": reward}
+        return Strategy(optimistic, constants, "given", facts, freeze_at)
+    assert m is not None
+    constants = {"radius": radius_constant(p.states, p.actions, m, delta), "reward_radius": reward}
+    return Strategy(optimistic, constants, "theory", facts, freeze_at)
+
+
+def threshold(
+    problem: Problem, epsilon: float | None, delta: float, m: float | None, m_constant: float, needed: bool
+) -> float | None:
+    """m as given, or from (epsilon, delta); None if neither is given and nobody needs it."""
+    positive("delta", delta)
+    if m is not None:
+        return positive("m", m)
+    if epsilon is None and not needed:
+        return None
+    p = problem
+    eps = positive("epsilon (or m)", epsilon)
+    return known_threshold(p.states, p.actions, p.gamma, eps, delta, p.r_max, m_constant)

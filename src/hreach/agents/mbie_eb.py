@@ -1,0 +1,52 @@
+"""MBIE-EB: MBIE with an exploration bonus (Strehl & Littman 2008), the cheap form of MBIE.
+
+    Q(s, a) = R + gamma sum_s' P^(s'|s,a) V(s') + beta / sqrt(n(s, a)),
+    beta = r_max / (1 - gamma) sqrt(ln(2 |S||A| m / delta) / 2),   m as for MBIE;   Q = r_max / (1 - gamma) if n = 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hreach.agents.mbie import threshold
+from hreach.agents.tabular import Problem, Strategy
+from hreach.compiling import Array
+from hreach.errors import InputError, at_least
+
+
+def bonus_constant(states: int, actions: int, gamma: float, m: float, delta: float, r_max: float) -> float:
+    """beta = r_max / (1 - gamma) sqrt(ln(2|S||A|m / delta) / 2); nan where the logarithm is negative."""
+    inside = math.log(2 * states * actions * m / delta) / 2
+    return r_max / (1 - gamma) * math.sqrt(inside) if inside >= 0 else math.nan
+
+
+def optimistic(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
+    """(reach, bonus, radius) = (0, beta / sqrt(n), 0); the largest value there is if n = 0."""
+    if total == 0.0:
+        return 0.0, np.inf, 0.0
+    return 0.0, parameters[0] / np.sqrt(total), 0.0
+
+
+def build(
+    problem: Problem,
+    epsilon: float | None = None,
+    delta: float = 0.1,
+    beta: float | None = None,
+    m: float | None = None,
+    m_constant: float = 1,
+) -> Strategy:
+    """From theory: (epsilon, delta), or (m, delta). By hand: beta."""
+    if beta is not None:
+        return Strategy(optimistic, {"beta": at_least("beta", beta, 0)}, "given")
+    m = threshold(problem, epsilon, delta, m, m_constant, needed=True)
+    assert m is not None
+    p = problem
+    value = bonus_constant(p.states, p.actions, p.gamma, m, delta, p.r_max)
+    if math.isnan(value):
+        raise InputError(
+            f"epsilon is {epsilon!r} and delta is {delta!r}, which give m = {m:.4g} and no real beta "
+            "(2|S||A|m must be at least delta); choose a smaller epsilon, or give beta."
+        )
+    return Strategy(optimistic, {"beta": value}, "theory", {"m": m})

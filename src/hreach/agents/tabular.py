@@ -1,0 +1,234 @@
+"""The tabular agent: counts, a formula for what to hope, a planner, a way of acting. Paper: Algorithm 1.
+
+    for each time step:   act        take the best action under the internal value V~
+                          observe    save the sufficient statistics, update the model of that pair
+
+Agents differ in their `Strategy` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hreach import kernels
+from hreach.compiling import Array, Formula, announcing, compile_formula
+from hreach.errors import InputError, number, positive, require, whole
+from hreach.kernels import Belief, Rule
+from hreach.models.counts import Counts
+from hreach.seeding import check_seed, streams
+
+_plan, _act, _learn = announcing(kernels.plan), announcing(kernels.act), announcing(kernels.learn)
+_refresh_all = announcing(kernels.refresh_all)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an agent is told: sizes, gamma, the reward if it is known (S, A, 1 or S), r_max, the prior's weight."""
+
+    states: int
+    actions: int
+    gamma: float
+    reward: Array | None
+    r_max: float
+    prior: float
+
+    @property
+    def v_max(self) -> float:
+        """r_max / (1 - gamma), above every value."""
+        return self.r_max / (1 - self.gamma)
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """What makes an agent: its formula and constants, and whether these come from theory or were given."""
+
+    formula: Formula
+    constants: Mapping[str, ArrayLike]  # in the order in which the formula reads them; numbers or (S, A)
+    origin: Literal["theory", "given"]
+    facts: Mapping[str, float] = field(default_factory=dict)  # what the constants were computed from
+    freeze_at: float = np.inf
+    random_action: float = 0.0
+
+
+class TabularAgent:
+    """An agent for finite states and actions; `seed` decides its ties and coins.
+
+    tolerance   the planner stops when max |TV - V| is at most this
+    value_cap   values above it are cut off (None: no cap)
+    ties        "random", or all actions in the order of preference
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        strategy: Strategy,
+        *,
+        tolerance: float = 0.01,
+        value_cap: float | None = None,
+        ties: str | Sequence[int] = "random",
+        seed: int = 0,
+    ) -> None:
+        check_seed(seed)
+        self.problem = problem
+        self.strategy = strategy
+        self.formula = compile_formula(strategy.formula)
+        self.rule = _rule(problem, strategy, tolerance, value_cap, ties)
+        self.belief = _belief(problem)
+        self.stream = streams(np.array([seed], dtype=np.uint64))[0]
+        self.terminal = np.zeros(problem.states, dtype=np.bool_)
+        self.residual = np.inf  # max |TV - V| of the last plan
+        self._stale = True
+        _refresh_all(self.formula, self.rule, self.belief)
+
+    def act(self, state: int) -> int:
+        """The action to take in `state`; plans first if anything was learnt since."""
+        s = self._checked("state", state, self.problem.states)
+        self.plan()
+        return int(_act(self.rule, self.belief, s, self.stream))
+
+    def observe(
+        self, state: int, action: int, reward: float, next_state: int, terminated: bool = False
+    ) -> None:
+        """Learn from one transition; a state in which an episode terminated is worth nothing from then on."""
+        s = self._checked("state", state, self.problem.states)
+        a = self._checked("action", action, self.problem.actions)
+        following = self._checked("next_state", next_state, self.problem.states)
+        paid = float(reward)
+        require(bool(np.isfinite(paid)), "reward", reward, "a finite number")
+        self._stale |= _learn(self.formula, self.rule, self.belief, s, a, paid, following)
+        if terminated and not self.terminal[following]:
+            self.terminal[following] = True
+            self._stale = True
+            self._close(following)
+
+    def plan(self) -> None:
+        """Bring the internal value up to date with the model."""
+        if self._stale:
+            _, self.residual = _plan(self.rule, self.belief)
+            self._stale = False
+
+    @property
+    def internal_value(self) -> Array:
+        """V~, shape (S,), within gamma residual / (1 - gamma) of the fixed point. Paper: Eq. (1)."""
+        self.plan()
+        return self.belief.value.copy()
+
+    @property
+    def action_values(self) -> Array:
+        """Q~, shape (S, A)."""
+        self.plan()
+        pairs = self.belief.total.shape
+        return self.belief.q[: self.belief.total.size].reshape(pairs).copy()
+
+    @property
+    def counts(self) -> Array:
+        """alpha(s, a, s'), shape (S, A, S): prior weight and samples."""
+        return self.belief.counts.copy()
+
+    def describe(self) -> dict[str, Any]:
+        """Constants in force and where they come from, as plain numbers."""
+        constants = {k: np.asarray(v).tolist() for k, v in self.strategy.constants.items()}
+        return {"origin": self.strategy.origin, "constants": constants, **dict(self.strategy.facts)}
+
+    def state_dict(self) -> dict[str, NDArray[Any]]:
+        """Everything that changed since construction, as plain arrays."""
+        b = self.belief
+        return {
+            "counts": b.counts.copy(),
+            "total": b.total.copy(),
+            "income": b.income.copy(),
+            "value": b.value.copy(),
+            "q": b.q.copy(),
+            "order": b.order.copy(),
+            "stream": self.stream.copy(),
+            "terminal": self.terminal.copy(),
+            "stale": np.array(self._stale),
+            "residual": np.array(self.residual),
+        }
+
+    def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from a saved state: the same actions follow as if the agent had never stopped."""
+        mine = self.state_dict()
+        arrays = {name: np.asarray(value) for name, value in state.items()}
+        for name, value in mine.items():
+            if name not in arrays:
+                raise InputError(f"state_dict has no {name!r}; it must have {', '.join(mine)}.")
+            require(arrays[name].shape == value.shape, f"{name} shape", arrays[name].shape, f"{value.shape}")
+        for name in ("counts", "total", "income", "value", "q", "order"):
+            getattr(self.belief, name)[...] = arrays[name]
+        self.stream[...] = arrays["stream"]
+        self.terminal[...] = arrays["terminal"]
+        self._stale = bool(arrays["stale"])
+        self.residual = float(arrays["residual"])
+        _refresh_all(self.formula, self.rule, self.belief)
+        for s in np.flatnonzero(self.terminal):
+            self._close(int(s))
+
+    def _close(self, state: int) -> None:
+        """Nothing follows a terminal state: no reward, no future."""
+        b = self.belief
+        for i in range(state * self.problem.actions, (state + 1) * self.problem.actions):
+            b.mean[i // 4, :, i % 4] = b.reach[i] = b.base[i] = b.radius[i] = 0
+
+    def _checked(self, field_name: str, value: int, size: int) -> int:
+        index = int(value)
+        require(0 <= index < size and index == value, field_name, value, f"a whole number from 0 to {size - 1}")
+        return index
+
+
+def _rule(
+    problem: Problem,
+    strategy: Strategy,
+    tolerance: float,
+    value_cap: float | None,
+    ties: str | Sequence[int],
+) -> Rule:
+    shape = (problem.states, problem.actions)
+    columns = [np.broadcast_to(np.asarray(c, dtype=np.float64), shape) for c in strategy.constants.values()]
+    parameters = np.stack(columns, axis=-1) if columns else np.zeros((*shape, 0))
+    reward = np.zeros((0, 0, 0)) if problem.reward is None else problem.reward
+    return Rule(
+        reward=np.ascontiguousarray(reward),
+        parameters=np.ascontiguousarray(parameters),
+        preference=_preference(ties, problem.actions),
+        gamma=problem.gamma,
+        tolerance=positive("tolerance", tolerance),
+        r_max=problem.r_max,
+        value_cap=np.inf if value_cap is None else number("value_cap", value_cap),
+        freeze_at=float(strategy.freeze_at),
+        random_action=float(strategy.random_action),
+    )
+
+
+def _preference(ties: str | Sequence[int], actions: int) -> NDArray[np.int64]:
+    if isinstance(ties, str) and ties == "random":
+        return np.zeros(0, dtype=np.int64)
+    ok = not isinstance(ties, str) and sorted(ties) == list(range(actions))
+    require(ok, "ties", ties, f"'random', or every action from 0 to {actions - 1} in the order of preference")
+    return np.array([whole("ties", a, 0) for a in ties], dtype=np.int64)
+
+
+def _belief(problem: Problem) -> Belief:
+    """The belief before any sample; rewards not yet seen count as r_max / 2, the middle of [0, r_max]."""
+    states, actions = problem.states, problem.actions
+    model = Counts(states, actions, problem.prior)
+    blocks = -(-states * actions // 4)
+    return Belief(
+        counts=model.counts,
+        total=model.total,
+        income=model.total * (problem.r_max / 2),
+        mean=np.zeros((blocks, states, 4)),
+        reach=np.zeros(4 * blocks),
+        base=np.zeros(4 * blocks),
+        radius=np.zeros(4 * blocks),
+        value=np.zeros(states),
+        q=np.zeros(4 * blocks),
+        order=np.arange(states, dtype=np.int64),
+        target=np.zeros(states),
+        matrix=np.zeros((states, states + 1)),
+    )

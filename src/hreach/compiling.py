@@ -1,0 +1,85 @@
+"""Compiling once: functions kept on disk, a word on the screen while it happens, formulas as pointers."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import event
+from numpy.typing import NDArray
+
+from hreach.errors import InputError
+
+Array = NDArray[np.float64]
+# (counts of the pair (S,), their total, mean reward, parameters (P,)) -> (reach, bonus, radius)
+Formula = Callable[[Array, float, float, Array], tuple[float, float, float]]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Announce(event.Listener):  # type: ignore[misc]
+    """Says once, on the error stream, that a compilation has begun."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        if not self.said:
+            self.said = True
+            sys.stderr.write("hreach: compiling once (about 20 s, kept for the next time) ...\n")
+            sys.stderr.flush()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+_announce = _Announce()
+
+
+def compiled(function: F) -> F:
+    """`function` compiled on first call and kept on disk."""
+    inner = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    return inner  # type: ignore[no-any-return]
+
+
+def inlined(function: F) -> F:
+    """`compiled`, and merged into its compiled callers: passing a dozen arrays costs more than a sweep."""
+    inner = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
+    return inner  # type: ignore[no-any-return]
+
+
+def announcing(function: F) -> F:
+    """Tell the user when calling `function` has to compile; later calls cost nothing."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if _announce.said:
+            return function(*args)
+        event.register("numba:compile", _announce)
+        try:
+            return function(*args)
+        finally:
+            event.unregister("numba:compile", _announce)
+
+    return call  # type: ignore[return-value]
+
+
+_SIGNATURE = types.UniTuple(types.float64, 3)(
+    types.Array(types.float64, 1, "C"), types.float64, types.float64, types.Array(types.float64, 1, "C")
+)
+
+
+@functools.cache
+def compile_formula(formula: Formula) -> Any:
+    """`formula` as a pointer that `plan` and `simulate` can call; compiled once, kept if it lives in a file."""
+    try:
+        return numba.cfunc(_SIGNATURE, cache=formula.__closure__ is None, error_model="numpy")(formula)
+    except numba.core.errors.NumbaError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(
+            f"formula {formula.__name__!r} cannot be compiled ({reason}); "
+            "use plain arithmetic on its arguments and return (reach, bonus, radius)."
+        ) from error

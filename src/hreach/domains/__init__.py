@@ -1,0 +1,35 @@
+"""Where transitions come from. A domain is one file and one line in `DOMAINS`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hreach.registry import Entry, lookup
+
+DOMAINS = {
+    "chain": Entry(
+        "hreach.domains.chain:Chain",
+        "five states in a row; resetting pays a little at once, walking to the end pays more",
+        "Strens 2000",
+        "Chain-v0",
+    ),
+    "modified-chain": Entry(
+        "hreach.domains.modified_chain:ModifiedChain",
+        "the chain with a first step that succeeds 1 time in 20; small h gets stuck",
+        "Kawaguchi 2016, A5",
+        "ModifiedChain-v0",
+    ),
+}
+
+
+def make_domain(name: str, **params: Any) -> Any:
+    """The environment of this name, e.g. `make_domain("chain", length=7)`."""
+    return lookup("domain", name, DOMAINS).build(f"domain {name!r}", params)
+
+
+def register_with_gymnasium() -> None:
+    """Called by Gymnasium (entry point `gymnasium.envs`): `gymnasium.make("hreach/Chain-v0")` and so on."""
+    from gymnasium.envs.registration import register
+
+    for entry in DOMAINS.values():
+        register(id=entry.gymnasium_id, entry_point=entry.target)

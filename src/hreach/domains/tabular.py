@@ -1,0 +1,52 @@
+"""A finite MDP as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from hreach.mdp import TabularMDP
+
+
+class TabularEnv(gymnasium.Env[np.int64, np.int64]):
+    """Moves by the transition probabilities of `mdp` and pays its reward; a continuing task (it never ends).
+
+    One uniform number is drawn for the start state and one for each step. `known_reward` is what an agent is
+    told: an array (S, A) or (S, A, S), or None if the agent has to learn it; it may differ from what is paid.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+
+    def __init__(self, mdp: TabularMDP, known_reward: NDArray[np.float64] | None) -> None:
+        self.observation_space = gymnasium.spaces.Discrete(mdp.states)
+        self.action_space = gymnasium.spaces.Discrete(mdp.actions)
+        self.known_reward = known_reward
+        self._mdp = mdp
+        self._start = np.cumsum(mdp.start)
+        self._first = mdp.indptr
+        self._state = 0
+
+    def mdp(self) -> TabularMDP:
+        """The truth: what the agent has to find out."""
+        return self._mdp
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.int64, dict[str, Any]]:
+        """Draw a start state."""
+        super().reset(seed=seed)
+        last = self._start.size - 1
+        self._state = min(int(np.searchsorted(self._start, self.np_random.random(), side="right")), last)
+        return np.int64(self._state), {}
+
+    def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
+        """Draw the next state; never terminates or truncates."""
+        pair = self._state * self._mdp.actions + int(action)
+        first, end = self._first[pair], self._first[pair + 1]
+        row = self._mdp.cumulative[first:end]
+        k = first + min(int(np.searchsorted(row, self.np_random.random(), side="right")), end - first - 1)
+        self._state = int(self._mdp.next_state[k])
+        return np.int64(self._state), float(self._mdp.reward[k]), False, False, {}

@@ -1,0 +1,71 @@
+"""One sentence for bad input: which field, which value, what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Something a caller gave cannot be used; the message names the field, the value and what is allowed."""
+
+
+def require(ok: bool, field: str, value: object, allowed: str) -> None:
+    """Raise `InputError` unless `ok`."""
+    if not ok:
+        raise InputError(f"{field} is {shown(value)}, but must be {allowed}.")
+
+
+def shown(value: object) -> str:
+    """A value as it is repeated in a message: short, on one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def number(field: str, value: object) -> float:
+    """`value` as a float; booleans, text and NaN are refused."""
+    ok = not isinstance(value, bool | str | bytes)
+    try:
+        result = float(value) if ok else math.nan  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        result = math.nan
+    require(not math.isnan(result), field, value, "a number")
+    return result
+
+
+def at_least(field: str, value: object, low: float) -> float:
+    """`value` as a finite float not below `low`."""
+    result = number(field, value)
+    require(low <= result < math.inf, field, value, f"a finite number of at least {low:g}")
+    return result
+
+
+def positive(field: str, value: object) -> float:
+    """`value` as a finite float above zero."""
+    result = number(field, value)
+    require(0 < result < math.inf, field, value, "a finite number above 0")
+    return result
+
+
+def whole(field: str, value: object, low: int) -> int:
+    """`value` as an int not below `low`."""
+    result = number(field, value)
+    ok = result == math.floor(result) and low <= result < math.inf if math.isfinite(result) else False
+    require(ok, field, value, f"a whole number of at least {low}")
+    return int(result)
+
+
+def discount(gamma: object) -> float:
+    """`gamma` as a float in [0, 1)."""
+    result = number("gamma", gamma)
+    require(0 <= result < 1, "gamma", gamma, "at least 0 and below 1")
+    return result
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
+    """The error for a name that is not registered, with the nearest one that is."""
+    names = sorted(known)
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return InputError(f"{kind} is {shown(name)}, which is not known; {hint}known: {', '.join(names)}.")

@@ -1,0 +1,557 @@
+"""The compiled step of every tabular agent: plan, act, observe.
+
+An agent hopes for the best among the models it holds possible. For each pair (s, a) its *formula* turns what was
+seen there into three numbers, and the planner only ever sees those:
+
+    reach  w       weight moved onto the best next state            (PAC-RMDP: w = h / (n + h), Equation (1))
+    bonus  b       reward added for knowing little                  (MBIE-EB, VBE, BEB)
+    radius e       L1 distance the model may be moved by            (MBIE)
+
+With p the mean model, u(s') = R(s, a, s') + gamma V(s'), and B(p, e) the distributions within L1 distance e of p,
+
+    Q(s, a) = b + (1 - w) max_{p' in B(p, e)} sum_s' p'(s') u(s') + w max_s' u(s'),     V(s) = max_a Q(s, a),
+
+both capped at `value_cap`. This operator T is a gamma-contraction, so a value V with max |TV - V| <= tolerance is
+within tolerance / (1 - gamma) of its fixed point. `plan` sweeps V <- TV; when the sweeps have cost as much as an
+exact solve of the greedy model would (S^3 / 3 against A S^2), it solves that linear system instead (policy
+iteration, that is Newton's method on V = TV), which is what makes large bonuses cheap.
+
+One file, because numba's cache notices a change only in the file of the function it cached. Arithmetic is plain
+IEEE (no `fastmath`), so results do not depend on the processor.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from hreach.compiling import Array, compiled, inlined
+
+TIE = 1e-9  # relative difference below which two action values count as equal
+FINEST = 4e-16  # relative residual below which doubles cannot go
+
+
+class Rule(NamedTuple):
+    """What stays fixed during a run."""
+
+    reward: Array  # known reward: (S, A, S), or (S, A, 1) if it does not depend on s'; (0, 0, 0) if unknown
+    parameters: Array  # (S, A, P), the formula's constants for each pair
+    preference: NDArray[np.int64]  # actions in the order in which ties are broken; empty: at random
+    gamma: float
+    tolerance: float
+    r_max: float
+    value_cap: float
+    freeze_at: float  # a pair with this much weight learns no more
+    random_action: float  # probability of an action drawn uniformly
+
+
+class Belief(NamedTuple):
+    """What an agent has seen (counts, total, income), what it hopes (mean .. radius), and its plan.
+
+    Pair i = s A + a is lane i % 4 of block i // 4, and arrays over pairs are padded to whole blocks: a sweep works
+    on four pairs at once, each pair's sum in its own lane and in the order of the states.
+    """
+
+    counts: Array  # (S, A, S) alpha(s, a, s'): prior weight and samples
+    total: Array  # (S, A) alpha(s, a), the sum of the above
+    income: Array  # (S, A) sum of rewards, the prior's included
+    mean: Array  # (blocks, S, 4) (1 - w) times the mean model
+    reach: Array  # (4 blocks,) w
+    base: Array  # (4 blocks,) bonus, plus the reward unless it depends on s'
+    radius: Array  # (4 blocks,)
+    value: Array  # (S,)
+    q: Array  # (4 blocks,)
+    order: NDArray[np.int64]  # (S,) workspace
+    target: Array  # (S,) workspace
+    matrix: Array  # (S, S + 1) workspace
+
+
+# --- random numbers -------------------------------------------------------------------------------------------
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _high_product(typingctx: Any, a: Any, b: Any) -> Any:
+    """Upper 64 bits of the product of two uint64."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = context.get_value_type(types.uint64).__class__(128)
+        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
+        return builder.trunc(builder.lshr(product, wide(64)), args[0].type)
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+_MULTIPLIER_HIGH = np.uint64(0x2360ED051FC65DA4)
+_MULTIPLIER_LOW = np.uint64(0x4385DF649FCCF645)
+
+
+@inlined
+def uniform(stream: NDArray[np.uint64]) -> float:
+    """Next double in [0, 1) of PCG64 (O'Neill 2014), equal to `numpy.random.Generator.random`; steps `stream`."""
+    high, low = stream[0], stream[1]
+    product = low * _MULTIPLIER_LOW
+    new_low = product + stream[3]
+    carry = np.uint64(1) if new_low < product else np.uint64(0)
+    new_high = _high_product(low, _MULTIPLIER_LOW) + low * _MULTIPLIER_HIGH + high * _MULTIPLIER_LOW
+    new_high = new_high + stream[2] + carry
+    stream[0] = new_high
+    stream[1] = new_low
+    turn = new_high >> np.uint64(58)
+    mixed = new_high ^ new_low
+    word = (mixed >> turn) | (mixed << ((np.uint64(64) - turn) & np.uint64(63)))
+    return (word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+# --- planning -------------------------------------------------------------------------------------------------
+
+
+@compiled
+def _sort(target: Array, order: NDArray[np.int64]) -> None:
+    """Order of the states by target, lowest first (insertion: warm from the last call, so nearly sorted)."""
+    for i in range(1, order.size):
+        state = order[i]
+        k = i
+        while k > 0 and target[order[k - 1]] > target[state]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = state
+
+
+@compiled
+def _ball_gain(mean: Array, i: int, radius: float, target: Array, order: NDArray[np.int64]) -> float:
+    """What the best model within L1 distance `radius` of pair i's mean p adds to sum_s' p(s') target(s').
+
+    Half the radius moves to the best state, taken from the worst ones (Strehl & Littman 2008): exact.
+    """
+    best = order[order.size - 1]
+    left = radius / 2.0
+    gain = 0.0
+    for k in range(order.size - 1):
+        state = order[k]
+        taken = min(mean[i // 4, state, i % 4], left)
+        gain += taken * (target[best] - target[state])
+        left -= taken
+        if left <= 0.0:
+            break
+    return gain
+
+
+@compiled
+def _hopes_per_transition(
+    mean: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float,
+    value: Array, q: Array, target: Array, order: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """q <- Q of `value` where the reward depends on s': the order of the targets is each pair's own."""
+    states, actions = reward.shape[:2]
+    for i in range(states * actions):
+        expected = 0.0
+        best = -np.inf
+        for j in range(states):
+            target[j] = reward[i // actions, i % actions, j] + gamma * value[j]
+            expected += mean[i // 4, j, i % 4] * target[j]
+            best = max(best, target[j])
+        q[i] = base[i] + expected + reach[i] * best
+        if radius[i] > 0.0:
+            _sort(target, order)
+            q[i] += _ball_gain(mean, i, radius[i], target, order)
+
+
+@compiled
+def _add_ball_gains(
+    mean: Array, radius: Array, gamma: float, value: Array, q: Array, order: NDArray[np.int64]
+) -> None:
+    """q <- q + gamma times what each pair's L1 ball adds."""
+    _sort(value, order)
+    for i in range(radius.size):
+        if radius[i] > 0.0:
+            q[i] += gamma * _ball_gain(mean, i, radius[i], value, order)
+
+
+@inlined
+def _hopes(
+    mean: Array, reach: Array, base: Array, radius: Array, gamma: float,
+    value: Array, q: Array, order: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """q <- Q of `value` where the reward does not depend on s': one best state for all pairs."""
+    blocks, states, _ = mean.shape
+    top = value[0]
+    for s in range(1, states):
+        if value[s] > top:
+            top = value[s]
+    widest = 0.0
+    for b in range(blocks):
+        i = 4 * b
+        q0, q1, q2, q3 = reach[i] * top, reach[i + 1] * top, reach[i + 2] * top, reach[i + 3] * top
+        for j in range(states):
+            v = value[j]
+            q0 += mean[b, j, 0] * v
+            q1 += mean[b, j, 1] * v
+            q2 += mean[b, j, 2] * v
+            q3 += mean[b, j, 3] * v
+        q0, q1 = base[i] + gamma * q0, base[i + 1] + gamma * q1
+        q2, q3 = base[i + 2] + gamma * q2, base[i + 3] + gamma * q3
+        q[i], q[i + 1], q[i + 2], q[i + 3] = q0, q1, q2, q3  # stored together: the four become one vector
+        for lane in range(i, i + 4):
+            if radius[lane] > widest:
+                widest = radius[lane]
+    if widest > 0.0:
+        _add_ball_gains(mean, radius, gamma, value, q, order)
+
+
+@inlined
+def _sweep(
+    mean: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float, cap: float,
+    value: Array, q: Array, target: Array, order: NDArray[np.int64], actions: int,
+) -> float:  # fmt: skip
+    """q <- Q of `value`, target <- max_a q; returns max |target - value|, the residual of `value`."""
+    states = value.size
+    if reward.shape[2] == states and states > 1:
+        _hopes_per_transition(mean, reach, base, radius, reward, gamma, value, q, target, order)
+    else:
+        _hopes(mean, reach, base, radius, gamma, value, q, order)
+    residual = 0.0
+    for s in range(states):
+        best = -np.inf
+        for i in range(s * actions, s * actions + actions):
+            hope = q[i]
+            if hope > cap:
+                hope = cap
+                q[i] = cap
+            if hope > best:
+                best = hope
+        change = abs(best - value[s])
+        if change > residual:
+            residual = change
+        target[s] = best
+    return residual
+
+
+@compiled
+def _greedy_model(
+    mean: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float, cap: float,
+    value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int,
+) -> None:  # fmt: skip
+    """Rows of (I - gamma P') V = r for the greedy action and the model it hopes for; q is the backup of value."""
+    states = value.size
+    per_transition = reward.shape[2] == states and states > 1
+    for s in range(states):
+        i = s * actions
+        for other in range(s * actions + 1, s * actions + actions):
+            if q[other] > q[i]:
+                i = other
+        if q[i] >= cap:
+            for j in range(states):
+                matrix[s, j] = 0.0
+            matrix[s, s] = 1.0
+            matrix[s, states] = cap
+            continue
+        best = 0
+        for j in range(states):
+            matrix[s, j] = mean[i // 4, j, i % 4]
+            target[j] = gamma * value[j]
+            if per_transition:
+                target[j] += reward[s, i - s * actions, j]
+            if target[j] > target[best]:
+                best = j
+        left = radius[i] / 2.0
+        if left > 0.0:
+            _sort(target, order)
+            best = order[states - 1]
+            for k in range(states - 1):
+                j = order[k]
+                taken = min(matrix[s, j], left)
+                matrix[s, j] -= taken
+                matrix[s, best] += taken
+                left -= taken
+        matrix[s, best] += reach[i]
+        income = base[i]
+        for j in range(states):
+            if per_transition:
+                income += matrix[s, j] * reward[s, i - s * actions, j]
+            matrix[s, j] *= -gamma
+        matrix[s, s] += 1.0
+        matrix[s, states] = income
+
+
+@compiled
+def _eliminate(matrix: Array, value: Array) -> None:
+    """Solve the system by Gaussian elimination; rows are diagonally dominant, so no pivoting is needed."""
+    states = value.size
+    for i in range(states):
+        pivot = 1.0 / matrix[i, i]
+        for k in range(i + 1, states):
+            factor = matrix[k, i] * pivot
+            if factor != 0.0:
+                for j in range(i + 1, states + 1):
+                    matrix[k, j] -= factor * matrix[i, j]
+    for i in range(states - 1, -1, -1):
+        rest = matrix[i, states]
+        for j in range(i + 1, states):
+            rest -= matrix[i, j] * value[j]
+        value[i] = rest / matrix[i, i]
+
+
+@compiled
+def _improve(
+    mean: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float, cap: float, tolerance: float,
+    value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int, residual: float,
+) -> tuple[int, float]:  # fmt: skip
+    """Sweep and solve until the residual is small, from a sweep that left it too large; (sweeps, residual)."""
+    states = value.size
+    sweeps = 1
+    unpaid = 0
+    solving = True
+    while True:
+        unpaid += 3 * actions
+        solved = solving and unpaid >= states
+        before = residual
+        if solved:
+            unpaid = 0
+            _greedy_model(mean, reach, base, radius, reward, gamma, cap, value, q, target, order, matrix, actions)
+            _eliminate(matrix, value)
+        else:
+            for s in range(states):
+                value[s] = target[s]
+        residual = _sweep(mean, reach, base, radius, reward, gamma, cap, value, q, target, order, actions)
+        sweeps += 1
+        largest = 0.0
+        for s in range(states):
+            largest = max(largest, abs(target[s]))
+        if residual <= tolerance or residual <= FINEST * largest:
+            return sweeps, residual
+        # Under a cap T is not convex and a solve may not help; plain sweeps always do.
+        solving = solving and not (solved and residual >= before)
+
+
+@inlined
+def _plan(
+    mean: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float, cap: float, tolerance: float,
+    value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int,
+) -> tuple[int, float]:  # fmt: skip
+    """`plan` on plain arrays: after one more sample, a single sweep is mostly all it takes."""
+    sweeps = 1
+    residual = _sweep(mean, reach, base, radius, reward, gamma, cap, value, q, target, order, actions)
+    if residual > tolerance:
+        sweeps, residual = _improve(
+            mean, reach, base, radius, reward, gamma, cap, tolerance,
+            value, q, target, order, matrix, actions, residual,
+        )  # fmt: skip
+    for s in range(value.size):
+        value[s] = target[s]
+    return sweeps, residual
+
+
+@compiled
+def plan(rule: Rule, belief: Belief) -> tuple[int, float]:
+    """Bring `value` and `q` up to date with the model; returns (sweeps, residual).
+
+    q is the backup of a value V with max |TV - V| <= residual, and `value` is TV, so
+    |value - V~| <= gamma residual / (1 - gamma). The residual is at most the tolerance, unless that is
+    finer than doubles can hold.
+    """
+    b = belief
+    return _plan(
+        b.mean, b.reach, b.base, b.radius, rule.reward, rule.gamma, rule.value_cap, rule.tolerance,
+        b.value, b.q, b.target, b.order, b.matrix, b.total.shape[1],
+    )  # fmt: skip
+
+
+# --- acting and learning --------------------------------------------------------------------------------------
+
+
+@inlined
+def _act(
+    q: Array, first: int, end: int, random_action: float, preference: NDArray[np.int64],
+    stream: NDArray[np.uint64],
+) -> int:  # fmt: skip
+    """The best of the actions whose values are q[first:end]; draws from `stream` only where chance decides."""
+    if random_action > 0.0 and uniform(stream) < random_action:
+        return int(uniform(stream) * (end - first))
+    best = q[first]
+    for i in range(first + 1, end):
+        if q[i] > best:
+            best = q[i]
+    floor = best - TIE * max(1.0, abs(best))
+    for k in range(preference.size):
+        if q[first + preference[k]] >= floor:
+            return preference[k]
+    ties = 0
+    chosen = 0
+    for i in range(first, end):
+        if q[i] >= floor:
+            if ties == 0:
+                chosen = i - first
+            ties += 1
+    if ties > 1:
+        skip = int(uniform(stream) * ties)
+        for i in range(first, end):
+            if q[i] >= floor:
+                if skip == 0:
+                    return i - first
+                skip -= 1
+    return chosen
+
+
+@compiled
+def act(rule: Rule, belief: Belief, s: int, stream: NDArray[np.uint64]) -> int:
+    """The action to take in s under the last plan."""
+    actions = belief.total.shape[1]
+    return _act(belief.q, s * actions, (s + 1) * actions, rule.random_action, rule.preference, stream)
+
+
+@inlined
+def _refresh(
+    formula: Any, s: int, a: int, counts: Array, total: Array, income: Array, mean: Array, reach: Array,
+    base: Array, radius: Array, reward: Array, parameters: Array, gamma: float, r_max: float,
+) -> None:  # fmt: skip
+    """Recompute what the agent hopes for (s, a) from its counts."""
+    states, actions = counts.shape[:2]
+    i = s * actions + a
+    b, lane = i // 4, i % 4
+    weight = total[s, a]
+    paid = income[s, a] / weight if weight > 0.0 else r_max / 2.0
+    w, bonus, ball = formula(counts[s, a], weight, paid, parameters[s, a])
+    if bonus == np.inf:  # nothing is known here: the largest value there is
+        for j in range(states):
+            mean[b, j, lane] = 0.0
+        reach[i] = 0.0
+        radius[i] = 0.0
+        base[i] = r_max / (1.0 - gamma)
+        return
+    if weight > 0.0:
+        scale = (1.0 - w) / weight
+        for j in range(states):
+            mean[b, j, lane] = scale * counts[s, a, j]
+    else:
+        for j in range(states):
+            mean[b, j, lane] = (1.0 - w) / states
+    reach[i] = w
+    radius[i] = ball
+    if reward.shape[0] == 0:
+        bonus += (1.0 - w) * paid + w * r_max
+    elif reward.shape[2] == 1:
+        bonus += reward[s, a, 0]
+    base[i] = bonus
+
+
+@compiled
+def refresh_all(formula: Any, rule: Rule, belief: Belief) -> None:
+    """Recompute what the agent hopes for every pair."""
+    b = belief
+    for s in range(b.total.shape[0]):
+        for a in range(b.total.shape[1]):
+            _refresh(
+                formula, s, a, b.counts, b.total, b.income, b.mean, b.reach,
+                b.base, b.radius, rule.reward, rule.parameters, rule.gamma, rule.r_max,
+            )  # fmt: skip
+
+
+@compiled
+def learn(formula: Any, rule: Rule, belief: Belief, s: int, a: int, paid: float, next_state: int) -> bool:
+    """Add one sample to (s, a); False if the pair is frozen and nothing changed."""
+    b = belief
+    if b.total[s, a] >= rule.freeze_at:
+        return False
+    b.counts[s, a, next_state] += 1.0
+    b.total[s, a] += 1.0
+    b.income[s, a] += paid
+    _refresh(
+        formula, s, a, b.counts, b.total, b.income, b.mean, b.reach,
+        b.base, b.radius, rule.reward, rule.parameters, rule.gamma, rule.r_max,
+    )  # fmt: skip
+    return True
+
+
+# --- whole runs -----------------------------------------------------------------------------------------------
+
+
+class World(NamedTuple):
+    """A tabular MDP as cumulative rows: pair (s, a) owns the entries first[s A + a] .. first[s A + a + 1] - 1."""
+
+    first: NDArray[np.int64]  # (S A + 1,)
+    next_state: NDArray[np.int64]  # (nonzeros,)
+    cumulative: Array  # (nonzeros,) cumulative probability within the row
+    reward: Array  # (nonzeros,) reward paid for this transition
+    start: Array  # (S,) cumulative start distribution
+
+
+@inlined
+def _draw(cumulative: Array, first: int, end: int, u: float) -> int:
+    """First entry k of first .. end - 1 with u < cumulative[k] (the last one at the latest)."""
+    k = first
+    while k < end - 1 and u >= cumulative[k]:
+        k += 1
+    return k
+
+
+@compiled
+def _copy(source: Array, to: Array) -> None:
+    a, b = source.reshape(source.size), to.reshape(to.size)
+    for i in range(a.size):
+        b[i] = a[i]
+
+
+@compiled
+def _restore(begin: Belief, belief: Belief) -> None:
+    """belief <- begin."""
+    _copy(begin.counts, belief.counts)
+    _copy(begin.total, belief.total)
+    _copy(begin.income, belief.income)
+    _copy(begin.mean, belief.mean)
+    _copy(begin.reach, belief.reach)
+    _copy(begin.base, belief.base)
+    _copy(begin.radius, belief.radius)
+    _copy(begin.value, belief.value)
+    for s in range(begin.order.size):
+        belief.order[s] = begin.order[s]
+
+
+@compiled
+def simulate(
+    formula: Any, rule: Rule, begin: Belief, belief: Belief, world: World, streams: NDArray[np.uint64], paid: Array
+) -> None:
+    """Runs 0 .. runs - 1, each from the belief `begin`; streams: (runs, 2, 4); paid: (runs, steps) is filled.
+
+    `belief` is room to work in, of the same shapes as `begin`.
+
+    The same steps as `plan`, `act` and `learn`, on arrays taken out of their tuples once: taking them out at
+    every step costs more than planning does.
+    """
+    runs, steps = paid.shape
+    actions = begin.total.shape[1]
+    reward, parameters, preference = rule.reward, rule.parameters, rule.preference
+    first, successor, cumulative, pays = world.first, world.next_state, world.cumulative, world.reward
+    gamma, cap, tolerance, r_max = rule.gamma, rule.value_cap, rule.tolerance, rule.r_max
+    freeze_at, random_action = rule.freeze_at, rule.random_action
+    counts, total, income = belief.counts, belief.total, belief.income
+    mean, reach, base, radius = belief.mean, belief.reach, belief.base, belief.radius
+    value, q, order, target, matrix = belief.value, belief.q, belief.order, belief.target, belief.matrix
+    for run in range(runs):
+        _restore(begin, belief)
+        environment, coins = streams[run, 0], streams[run, 1]
+        state = _draw(world.start, 0, world.start.size, uniform(environment))
+        stale = True
+        for t in range(steps):
+            if stale:
+                _plan(
+                    mean, reach, base, radius, reward, gamma, cap, tolerance,
+                    value, q, target, order, matrix, actions,
+                )  # fmt: skip
+            i = state * actions
+            action = _act(q, i, i + actions, random_action, preference, coins)
+            k = _draw(cumulative, first[i + action], first[i + action + 1], uniform(environment))
+            paid[run, t] = pays[k]
+            stale = total[state, action] < freeze_at
+            if stale:
+                counts[state, action, successor[k]] += 1.0
+                total[state, action] += 1.0
+                income[state, action] += pays[k]
+                _refresh(
+                    formula, state, action, counts, total, income, mean, reach,
+                    base, radius, reward, parameters, gamma, r_max,
+                )  # fmt: skip
+            state = successor[k]

@@ -1,0 +1,224 @@
+"""A finite MDP (S, A, P, R, gamma) that is known, and its exact values: the oracle for everything else.
+
+    V*(s)   = max_a sum_s' P(s'|s, a) [R(s, a, s') + gamma V*(s')]                        (Paper: Preliminaries)
+    V^pi(s) = sum_a pi(a|s) sum_s' P(s'|s, a) [R(s, a, s') + gamma V^pi(s')]
+
+V^pi is one sparse linear solve, V* is policy iteration with that solve, which ends with the exact optimum after
+finitely many improvements. Transitions are held as a sparse matrix with one row for each pair, row s |A| + a.
+
+>>> import numpy as np
+>>> mdp = TabularMDP(P=np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]),
+...                  R=np.array([[0.0, 0.0], [1.0, 0.0]]), gamma=0.5)
+>>> mdp.optimal_value()
+array([1., 2.])
+>>> mdp.optimal_policy()
+array([1, 0])
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from hreach.errors import InputError, discount, require
+
+Array = NDArray[np.float64]
+_ROW_TOLERANCE = 1e-9
+
+
+class TabularMDP:
+    """P: (S, A, S) dense, or a scipy sparse matrix (S A, S); R: (S, A), (S, A, S) or sparse like P.
+
+    `start` is a state or a distribution over states (default: state 0). Everything is checked here, once.
+    """
+
+    def __init__(self, P: Any, R: Any, gamma: float, start: int | ArrayLike = 0) -> None:
+        self.gamma = discount(gamma)
+        self._P, self.actions = _transitions(P)
+        self.states = self._P.shape[1]
+        self._table = _reward_table(R, self._P.shape)
+        self._reward = _rewards(self._table, self._P)
+        self.start = _start(start, self.states)
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Pair (s, a) owns the entries indptr[s A + a] .. indptr[s A + a + 1] - 1 of the arrays below."""
+        return np.asarray(self._P.indptr, dtype=np.int64)
+
+    @property
+    def next_state(self) -> NDArray[np.int64]:
+        """(nonzeros,) the next state of each possible transition."""
+        return np.asarray(self._P.indices, dtype=np.int64)
+
+    @property
+    def probability(self) -> Array:
+        """(nonzeros,) its probability."""
+        return np.asarray(self._P.data, dtype=np.float64)
+
+    @property
+    def reward(self) -> Array:
+        """(nonzeros,) its reward."""
+        return self._reward
+
+    @cached_property
+    def cumulative(self) -> Array:
+        """(nonzeros,) probabilities summed up within each row, for drawing next states."""
+        rows = np.split(self.probability, self.indptr[1:-1])
+        return np.concatenate([np.cumsum(row) for row in rows])
+
+    def transitions(self) -> Array:
+        """P as a dense array (S, A, S)."""
+        return self._P.toarray().reshape(self.states, self.actions, self.states)
+
+    def reward_table(self) -> Array:
+        """R as it was given, (S, A) or (S, A, S); a sparse R becomes (S, A, S)."""
+        return self._table
+
+    @cached_property
+    def expected_reward(self) -> Array:
+        """sum_s' P(s'|s, a) R(s, a, s'), shape (S, A)."""
+        weighted = sparse.csr_array((self.probability * self._reward, self.next_state, self.indptr), self._P.shape)
+        return np.asarray(weighted.sum(axis=1), dtype=np.float64).reshape(self.states, self.actions)
+
+    def backup(self, value: Array) -> Array:
+        """Q(s, a) = sum_s' P(s'|s, a) [R(s, a, s') + gamma value(s')], shape (S, A)."""
+        future = np.asarray(self._P @ value).reshape(self.states, self.actions)
+        return self.expected_reward + self.gamma * future
+
+    def policy_value(self, policy: ArrayLike) -> Array:
+        """V^pi for a policy given as actions (S,) or as probabilities (S, A)."""
+        chain, reward = self._under(policy)
+        system = sparse.eye_array(self.states, format="csc") - self.gamma * chain.tocsc()
+        return np.asarray(splu(sparse.csc_matrix(system)).solve(reward), dtype=np.float64)
+
+    def optimal_value(self) -> Array:
+        """V*, shape (S,)."""
+        return self._optimum[0]
+
+    def optimal_policy(self) -> NDArray[np.int64]:
+        """An optimal action for each state, shape (S,)."""
+        return self._optimum[1]
+
+    def average_reward(self, policy: ArrayLike) -> float:
+        """Long-run average reward per step of a policy from the start distribution (Cesaro limit)."""
+        chain, reward = self._under(policy)
+        step = (chain + sparse.eye_array(self.states)).toarray() / 2  # lazy chain: same limit, no periods
+        limit = step
+        for _ in range(64):
+            limit = limit @ limit
+            limit /= limit.sum(axis=1, keepdims=True)
+        return float(self.start @ limit @ reward)
+
+    @cached_property
+    def _optimum(self) -> tuple[Array, NDArray[np.int64]]:
+        policy = np.argmax(self.backup(np.zeros(self.states)), axis=1)
+        while True:
+            value = self.policy_value(policy)
+            q = self.backup(value)
+            best = q.max(axis=1)
+            here = q[np.arange(self.states), policy]
+            worse = here < best - 1e-12 * np.maximum(1.0, np.abs(best))
+            if not worse.any():
+                return value, policy
+            policy = np.where(worse, q.argmax(axis=1), policy)
+
+    def _under(self, policy: ArrayLike) -> tuple[Any, Array]:
+        """Transition matrix (S, S) and reward (S,) under a policy."""
+        chosen = np.asarray(policy)
+        shapes = ((self.states,), (self.states, self.actions))
+        require(chosen.shape in shapes, "policy shape", chosen.shape, f"{shapes[0]} or {shapes[1]}")
+        if chosen.ndim == 1:
+            ok = np.issubdtype(chosen.dtype, np.integer) and chosen.min() >= 0 and chosen.max() < self.actions
+            require(bool(ok), "policy", policy, f"actions from 0 to {self.actions - 1}")
+            rows = np.arange(self.states) * self.actions + chosen
+            return self._P[rows], self.expected_reward.reshape(-1)[rows]
+        weights = np.asarray(chosen, dtype=np.float64)
+        ok = bool(np.all(weights >= 0) and np.allclose(weights.sum(axis=1), 1, atol=_ROW_TOLERANCE))
+        require(ok, "policy", policy, "probabilities, each row at least 0 and summing to 1")
+        pairs = np.arange(self.states * self.actions)
+        mix = sparse.csr_array((weights.reshape(-1), pairs, np.arange(self.states + 1) * self.actions))
+        return mix @ self._P, (weights * self.expected_reward).sum(axis=1)
+
+
+def _transitions(P: Any) -> tuple[Any, int]:
+    """P checked, as CSR of shape (S A, S), and |A|."""
+    if sparse.issparse(P):
+        matrix = sparse.csr_array(P, dtype=np.float64)
+        states = matrix.shape[1]
+        ok = states > 0 and matrix.shape[0] > 0 and matrix.shape[0] % states == 0
+        require(ok, "P shape", matrix.shape, "(S * A, S) with S and A at least 1")
+        actions = matrix.shape[0] // states
+    else:
+        dense = np.asarray(P, dtype=np.float64)
+        ok = dense.ndim == 3 and dense.shape[0] == dense.shape[2] and 0 not in dense.shape
+        require(ok, "P shape", dense.shape, "(S, A, S) with S and A at least 1")
+        states, actions = dense.shape[:2]
+        matrix = sparse.csr_array(np.where(np.isnan(dense), -np.inf, dense).reshape(states * actions, states))
+    matrix.sum_duplicates()
+    _check_rows(matrix, actions)
+    matrix.eliminate_zeros()
+    return matrix, actions
+
+
+def _check_rows(matrix: Any, actions: int) -> None:
+    """Every entry a probability, every row summing to 1; the error names the first bad pair."""
+    bad = ~(matrix.data >= 0) | ~np.isfinite(matrix.data)
+    if bad.any():
+        k = int(np.argmax(bad))
+        row = int(np.searchsorted(matrix.indptr, k, side="right")) - 1
+        where = f"P[{row // actions}, {row % actions}, {matrix.indices[k]}]"
+        given = "nan or infinite" if not np.isfinite(matrix.data[k]) else f"{matrix.data[k]:g}"
+        raise InputError(f"{where} is {given}, but must be a probability of at least 0.")
+    sums = np.asarray(matrix.sum(axis=1)).reshape(-1)
+    off = np.abs(sums - 1) > _ROW_TOLERANCE
+    if off.any():
+        row = int(np.argmax(off))
+        where = f"P[{row // actions}, {row % actions}]"
+        raise InputError(f"{where} sums to {sums[row]:.12g}, but every row of P must sum to 1.")
+
+
+def _reward_table(R: Any, shape: tuple[int, int]) -> Array:
+    """R checked, as a dense array."""
+    states, actions = shape[1], shape[0] // shape[1]
+    if sparse.issparse(R):
+        require(R.shape == shape, "R shape", R.shape, f"the shape of P, {shape}")
+        table = np.asarray(R.toarray(), dtype=np.float64).reshape(states, actions, states)
+    else:
+        table = np.asarray(R, dtype=np.float64)
+    shapes = ((states, actions), (states, actions, states))
+    require(table.shape in shapes, "R shape", table.shape, f"{shapes[0]} or {shapes[1]}")
+    _check_finite(table)
+    return table
+
+
+def _rewards(table: Array, P: Any) -> Array:
+    """Reward of every possible transition, in the order of P's entries."""
+    rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    flat = table.reshape(P.shape[0], -1)
+    return np.ascontiguousarray(flat[rows, P.indices if table.ndim == 3 else 0])
+
+
+def _check_finite(table: Array) -> None:
+    bad = ~np.isfinite(table)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InputError(f"R{list(where)} is {table[where]:g}, but every reward must be a finite number.")
+
+
+def _start(start: int | ArrayLike, states: int) -> Array:
+    """The start distribution, shape (S,)."""
+    given = np.asarray(start)
+    if given.ndim == 0:
+        ok = np.issubdtype(given.dtype, np.integer) and 0 <= int(given) < states
+        require(bool(ok), "start", start, f"a state from 0 to {states - 1}, or a distribution over states")
+        return np.eye(states)[int(given)]
+    weights = np.asarray(start, dtype=np.float64)
+    require(weights.shape == (states,), "start shape", weights.shape, f"({states},)")
+    ok = bool(np.all(weights >= 0) and abs(weights.sum() - 1) <= _ROW_TOLERANCE)
+    require(ok, "start", start, "probabilities, each at least 0 and summing to 1")
+    return weights

@@ -1,0 +1,1 @@
+"""What h more samples of a pair could do to its model."""

@@ -1,0 +1,299 @@
+"""Average reward over time, drawn for print, for colour-blind eyes and for a page that works offline."""
+
+from __future__ import annotations
+
+import io
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from numpy.typing import NDArray
+
+from hreach.report.page import write_bytes
+
+Numbers = NDArray[np.number[Any]]
+
+# Okabe and Ito's colours, one for each family of the paper, so that a family looks the same in every figure.
+FAMILY_COLOURS = {"PAC-RMDP": "#0072B2", "MBIE": "#D55E00", "VBE": "#009E73"}
+FAMILY_COLOURS |= {"BEB": "#CC79A7", "BOLT": "#E69F00"}
+# The rest of Okabe and Ito (without the yellow, which is lost on white), then Tol's muted colours.
+FURTHER_COLOURS = ("#56B4E9", "#000000", "#882255", "#999933", "#332288", "#44AA99")
+DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (11, 2.5)))
+MARKERS = "osD^vPX<>*phd8"
+INK, GREY = "#222222", "#767676"
+
+POINTS_PER_INCH = 72
+WIDTH = 8.0 * POINTS_PER_INCH
+LEFT, BOTTOM = 52.0, 42.0
+LABEL_SIZE, LABEL_PITCH = 9.0, 12.2
+# The label column, in points right of the axes: leader line, then a sample of the line, then the name.
+LEADER_END, SAMPLE_END, NAME_START = 20.0, 44.0, 48.0
+LONGEST_LABEL, LONGEST_TITLE, LONGEST_TITLE_LINE = 34, 300, 72
+MOST_POINTS, PNG_DPI = 200, 150
+
+
+@dataclass(frozen=True)
+class Band:
+    """One line of a figure: mean over runs and the 10-90 % band of the average reward up to each step."""
+
+    label: str
+    steps: Numbers
+    mean: Numbers
+    low: Numbers
+    high: Numbers
+
+
+@dataclass(frozen=True)
+class _Pen:
+    """How one line is drawn: the colour tells the family, dashes and marker tell the member."""
+
+    colour: str
+    dashes: Any
+    marker: str
+
+
+@dataclass(frozen=True)
+class _End:
+    """Where a line stops (x as a fraction of the axes, y in data units) and what is written there."""
+
+    label: str
+    x: float
+    y: float
+    pen: _Pen
+
+
+def average_reward_figure(bands: Sequence[Band], *, title: str, optimal: float | None) -> Figure:
+    """Show how fast each algorithm learns: average reward so far against the step, named at the line's end.
+
+    The name stands at the end of the line because a legend of a dozen entries makes the reader search.
+    """
+    _check(bands, optimal)
+    title = _clean(title, LONGEST_TITLE)
+    heading = textwrap.wrap(title, LONGEST_TITLE_LINE) or [""]
+    top = 26.0 + 15.0 * len(heading)
+    body = max(270.0, LABEL_PITCH * (len(bands) + 1))
+    height = BOTTOM + body + top
+    with _style():
+        figure = Figure(figsize=(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH), facecolor="white")
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((LEFT / WIDTH, BOTTOM / height, 0.5, body / height))
+        _frame(axes, bands, optimal)
+        _head(figure, heading, height)
+        _label_ends(axes, _lines(axes, bands, optimal), body)
+        figure.set_label(_spoken(bands, title, optimal))
+    return figure
+
+
+def save(figure: Figure, folder: Path, name: str) -> str:
+    """Write name.svg and name.png; return the SVG element, ready to be put into a page beside others.
+
+    Every id carries the name, because two figures in one page would otherwise draw with each other's shapes.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise ValueError(f"a figure's name may hold letters, digits, '-' and '_' only, not {name!r}")
+    png, raw = io.BytesIO(), io.BytesIO()
+    with _style(salt=name):
+        figure.savefig(png, format="png", dpi=PNG_DPI, metadata={"Software": None})
+        figure.savefig(raw, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    svg = _inlinable(raw.getvalue().decode("utf-8"), f"fig-{name}", str(figure.get_label()))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_bytes(folder / f"{name}.svg", ('<?xml version="1.0" encoding="utf-8"?>\n' + svg).encode("utf-8"))
+    write_bytes(folder / f"{name}.png", png.getvalue())
+    return svg
+
+
+@contextmanager
+def _style(salt: str = "hreach") -> Iterator[None]:
+    """Draw with matplotlib's own defaults, whatever the user's matplotlibrc says, and leave no trace."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        # Letters as paths: the page must look the same on a machine without the fonts.
+        matplotlib.rcParams.update({"svg.hashsalt": salt, "svg.fonttype": "path", "axes.linewidth": 0.7})
+        yield
+
+
+def _check(bands: Sequence[Band], optimal: float | None) -> None:
+    """Refuse what cannot be drawn, naming the line at fault."""
+    if not bands:
+        raise ValueError("a figure needs at least one line")
+    for band in bands:
+        columns = [np.asarray(c, dtype=float) for c in (band.steps, band.mean, band.low, band.high)]
+        if any(c.ndim != 1 or c.size == 0 or c.shape != columns[0].shape for c in columns):
+            raise ValueError(f"{band.label!r}: steps, mean, low and high must be equally long and not empty")
+        if not all(np.isfinite(c).all() for c in columns):
+            raise ValueError(f"{band.label!r}: every value must be finite")
+        if columns[0][0] < 0 or columns[0][-1] <= 0 or (np.diff(columns[0]) <= 0).any():
+            raise ValueError(f"{band.label!r}: steps must increase and end above 0")
+    if optimal is not None and not np.isfinite(optimal):
+        raise ValueError("the optimal policy's value must be finite")
+
+
+def _clean(text: str, longest: int) -> str:
+    """Put text on one line, without control characters, and cut what would leave no room for the lines."""
+    text = "".join(c for c in " ".join(text.split()) if c.isprintable())
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def _pens(labels: Sequence[str]) -> list[_Pen]:
+    """Choose one colour per family (the text before the bracket) and, within a colour, different dashes."""
+    further, colours = cycle(FURTHER_COLOURS), dict(FAMILY_COLOURS)
+    dashes = {colour: cycle(DASHES) for colour in (*FAMILY_COLOURS.values(), *FURTHER_COLOURS)}
+    pens = []
+    for label, marker in zip(labels, cycle(MARKERS), strict=False):
+        family = label.partition("(")[0].strip()
+        if family not in colours:
+            colours[family] = next(further)
+        pens.append(_Pen(colours[family], next(dashes[colours[family]]), marker))
+    return pens
+
+
+def _y_range(bands: Sequence[Band], optimal: float | None, last: float) -> tuple[float, float]:
+    """Fit the bands, but not the first 3 % of the steps, where an average of few rewards swings wildly."""
+    values = [] if optimal is None else [optimal]
+    for band in bands:
+        shown = np.asarray(band.steps) >= 0.03 * last
+        shown[-1] = True
+        for column in (band.mean, band.low, band.high):
+            values += np.asarray(column, dtype=float)[shown].tolist()
+    low, high = min(values), max(values)
+    margin = 0.05 * (high - low) or 0.05 * abs(high) or 0.05
+    return low - margin, high + margin
+
+
+class _PaperNumbers(ScalarFormatter):
+    """Numbers without the zero before the point, as the paper prints them."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return re.sub(r"^([-−]?)0\.", r"\1.", super().__call__(x, pos))
+
+
+def _frame(axes: Axes, bands: Sequence[Band], optimal: float | None) -> None:
+    """Draw axes that stay in the background: no box, faint horizontal rules."""
+    last = max(float(band.steps[-1]) for band in bands)
+    axes.set_xlim(0, last)
+    axes.set_ylim(*_y_range(bands, optimal, last))
+    axes.set_xlabel("step", color=INK, fontsize=9.5)
+    axes.set_ylabel("average reward per step so far", color=INK, fontsize=9.5)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.yaxis.set_major_formatter(_PaperNumbers(useOffset=False))
+    axes.tick_params(colors=INK, labelsize=9, width=0.7, length=3)
+    axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _head(figure: Figure, heading: Sequence[str], height: float) -> None:
+    """Write the title and, below it, how to read a line and its band."""
+    style: dict[str, Any] = {"va": "top", "parse_math": False, "linespacing": 1.35}
+    x, top, below = 10 / WIDTH, height - 8, height - 9 - 15 * len(heading)
+    figure.text(x, top / height, "\n".join(heading), fontsize=11, weight="bold", color=INK, **style)
+    key = "line: mean over runs   band: 10 % to 90 % of runs"
+    figure.text(x, below / height, key, fontsize=8.5, color="#555555", **style)
+
+
+def _lines(axes: Axes, bands: Sequence[Band], optimal: float | None) -> list[_End]:
+    """Draw the reference and all lines, and say where each one ends."""
+    ends = []
+    if optimal is not None:
+        pen = _Pen(GREY, (0, (1, 2.5)), "")
+        axes.axhline(optimal, color=GREY, linewidth=1.2, linestyle=pen.dashes, zorder=1.5)
+        ends.append(_End("optimal policy", 1.0, optimal, pen))
+    last = axes.get_xlim()[1]
+    for index, (band, pen) in enumerate(zip(bands, _pens([b.label for b in bands]), strict=True)):
+        # Steps of the golden ratio put the markers of neighbouring lines far apart.
+        _line(axes, band, pen, 0.1 + 0.8 * (0.618 * index % 1), alpha=0.25 / len(bands) ** 0.5)
+        ends.append(
+            _End(_clean(band.label, LONGEST_LABEL), float(band.steps[-1]) / last, float(band.mean[-1]), pen)
+        )
+    return ends
+
+
+def _line(axes: Axes, band: Band, pen: _Pen, phase: float, alpha: float) -> None:
+    """Draw one mean and its band; `phase` (0..1) shifts the markers so that lines on top differ."""
+    kept = np.unique(np.linspace(0, len(band.steps) - 1, MOST_POINTS).round().astype(int))
+    steps, mean, low, high = (np.asarray(c)[kept] for c in (band.steps, band.mean, band.low, band.high))
+    axes.fill_between(steps, low, high, color=pen.colour, alpha=alpha, linewidth=0, zorder=2)
+    spacing = max(1, len(kept) // 5)
+    axes.plot(steps, mean, markevery=(int(phase * spacing), spacing), zorder=3, **_ink(pen))
+
+
+def _ink(pen: _Pen) -> dict[str, Any]:
+    line = {"color": pen.colour, "linestyle": pen.dashes, "linewidth": 1.5}
+    return line | {"marker": pen.marker, "markersize": 4.2, "markerfacecolor": "white"}
+
+
+def _spread(wanted: Sequence[float], pitch: float, low: float, high: float) -> list[float]:
+    """Move heights as little as possible (least squares) so that neighbours are `pitch` apart, within bounds.
+
+    Isotonic regression of the heights less their rank times the pitch; clipping that keeps it optimal.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    blocks: list[tuple[float, int]] = []
+    for rank, i in enumerate(order):
+        total, count = wanted[i] - rank * pitch, 1
+        while blocks and blocks[-1][0] / blocks[-1][1] >= total / count:
+            before = blocks.pop()
+            total, count = total + before[0], count + before[1]
+        blocks.append((total, count))
+    level = [total / count for total, count in blocks for _ in range(count)]
+    highest = max(low, high - (len(wanted) - 1) * pitch)
+    placed = [0.0] * len(wanted)
+    for rank, i in enumerate(order):
+        placed[i] = min(max(level[rank], low), highest) + rank * pitch
+    return placed
+
+
+def _label_ends(axes: Axes, ends: Sequence[_End], body: float) -> None:
+    """Name every line at its right end, with a leader to it so that crowded names can move apart."""
+    # A dollar sign in a name is a dollar sign, not mathematics.
+    style: dict[str, Any] = {"va": "center_baseline", "parse_math": False, "transform": axes.transAxes}
+    names = [axes.text(1, 0, end.label, fontsize=LABEL_SIZE, color=INK, **style) for end in ends]
+    # Names are measured first: the axes take the width that the longest one leaves.
+    longest = max(name.get_window_extent().width for name in names) / axes.figure.dpi * POINTS_PER_INCH
+    width = WIDTH - LEFT - NAME_START - longest - 8
+    box = axes.get_position()
+    axes.set_position((box.x0, box.y0, width / WIDTH, box.height))
+    low, high = axes.get_ylim()
+    wanted = [(end.y - low) / (high - low) * body for end in ends]
+    placed = _spread(wanted, LABEL_PITCH, LABEL_PITCH / 2, body - LABEL_PITCH / 2)
+    for end, name, start, y in zip(ends, names, wanted, placed, strict=True):
+        name.set_position((1 + NAME_START / width, y / body))
+        _leader(axes, end, (start / body, y / body), width)
+
+
+def _leader(axes: Axes, end: _End, heights: tuple[float, float], width: float) -> None:
+    """Lead from the end of a line to its name, past a sample of its dashes and marker."""
+    start, y = heights
+    x = [end.x, 1 + 3 / width, 1 + (LEADER_END - 4) / width, 1 + LEADER_END / width]
+    pen, stop = end.pen, 1 + SAMPLE_END / width
+    place: dict[str, Any] = {"transform": axes.transAxes, "clip_on": False}
+    axes.plot(x, [start, start, y, y], color=pen.colour, linewidth=0.6, alpha=0.8, **place)
+    sample = [x[-1], (x[-1] + stop) / 2, stop]
+    axes.plot(sample, [y, y, y], markevery=(1, 2), **place, **_ink(pen))
+
+
+def _spoken(bands: Sequence[Band], title: str, optimal: float | None) -> str:
+    """Say the figure in a sentence, for readers who hear the page."""
+    parts = [f"{_clean(band.label, LONGEST_TITLE)} {float(band.mean[-1]):.3f}" for band in bands]
+    if optimal is not None:
+        parts.append(f"optimal policy {optimal:.3f}")
+    return f"{title}. Average reward per step at the last step: {', '.join(parts)}."
+
+
+def _inlinable(svg: str, prefix: str, spoken: str) -> str:
+    """Turn matplotlib's file into an element that keeps its ids and its style to itself."""
+    svg = re.sub(r"<!--.*?-->\n?", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg).replace(">*{", f">#{prefix} *{{")
+    return svg.replace("<svg ", f'<svg id="{prefix}" role="img" aria-label="{escape(spoken)}" ', 1)

@@ -1,0 +1,121 @@
+"""Many runs of a tabular agent at once, compiled and on all cores; run for run equal to `hreach.run`.
+
+Run i of `simulate(..., seed=s)` is, bit for bit,
+
+    env_seed, agent_seed = hreach.run_seeds(s, first=i, runs=1)[0]
+    hreach.run(env, hreach.make_agent(..., seed=agent_seed), steps, seed=env_seed)
+
+whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hreach import kernels
+from hreach.agents import make_agent
+from hreach.compiling import announcing
+from hreach.domains import make_domain
+from hreach.errors import InputError, whole
+from hreach.kernels import Belief, World
+from hreach.mdp import TabularMDP
+from hreach.seeding import Seed, run_seeds, streams
+
+_simulate = announcing(kernels.simulate)
+_CHUNK_STEPS = 60_000  # work handed to a thread at once: some ten milliseconds
+
+
+@dataclass(frozen=True)
+class Runs:
+    """reward: (runs, steps); agent: the constants in force and whether they come from theory or were given."""
+
+    reward: NDArray[np.float64]
+    agent: Mapping[str, Any]
+
+    @property
+    def average_reward(self) -> NDArray[np.float64]:
+        """Reward per step of each run, shape (runs,)."""
+        return self.reward.mean(axis=1)
+
+    @property
+    def mean(self) -> float:
+        """Mean over runs of the average reward."""
+        return float(self.average_reward.mean())
+
+    @property
+    def se(self) -> float:
+        """Standard error of `mean` (nan for a single run)."""
+        runs = len(self.reward)
+        return float(self.average_reward.std(ddof=1) / np.sqrt(runs)) if runs > 1 else float("nan")
+
+    def quantile(self, q: float) -> float:
+        """Quantile over runs of the average reward."""
+        return float(np.quantile(self.average_reward, q))
+
+
+def simulate(
+    domain: Any,
+    agent: str,
+    params: Mapping[str, Any] | None = None,
+    *,
+    runs: int = 1000,
+    steps: int = 3000,
+    seed: Seed = 0,
+    first_run: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Runs:
+    """Run `agent` with `params` in `domain` (a name, an environment with `.mdp()`, or a `TabularMDP`).
+
+    `threads` defaults to the number of cores; `progress` is told how many runs were finished since it was last told.
+
+    >>> import hreach
+    >>> hreach.simulate("chain", "pac-rmdp", {"h": 8}, runs=10, steps=100).reward.shape
+    (10, 100)
+    """
+    runs, steps = whole("runs", runs, 1), whole("steps", steps, 1)
+    first_run = whole("first_run", first_run, 0)
+    workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
+    env = make_domain(domain) if isinstance(domain, str) else domain
+    options = dict(params or {})
+    if "seed" in options:
+        raise InputError("params has the key 'seed'; give the seed to simulate itself, it seeds every run.")
+    template = make_agent(agent, env, **options)
+    world = _world(_mdp_of(env))
+    seeds = streams(run_seeds(seed, first_run, runs))
+    reward = np.empty((runs, steps))
+    size = min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
+
+    def chunk(first: int) -> int:
+        part = slice(first, min(first + size, runs))
+        room = Belief(*(np.empty_like(array) for array in template.belief))
+        _simulate(template.formula, template.rule, template.belief, room, world, seeds[part], reward[part])
+        return part.stop - part.start
+
+    with ThreadPoolExecutor(workers) as pool:
+        for done in pool.map(chunk, range(0, runs, size)):
+            if progress is not None:
+                progress(done)
+    return Runs(reward, template.describe())
+
+
+def _mdp_of(env: Any) -> TabularMDP:
+    if isinstance(env, TabularMDP):
+        return env
+    mdp = getattr(getattr(env, "unwrapped", env), "mdp", None)
+    if not callable(mdp):
+        raise InputError(f"domain is {type(env).__name__}, but must tell its truth by .mdp() to be simulated.")
+    result = mdp()
+    assert isinstance(result, TabularMDP)
+    return result
+
+
+def _world(mdp: TabularMDP) -> World:
+    return World(mdp.indptr, mdp.next_state, mdp.cumulative, mdp.reward, np.cumsum(mdp.start))
