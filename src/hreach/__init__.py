@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hreach.domains import make_domain
     from hreach.loop import Run, run
     from hreach.mdp import TabularMDP
-    from hreach.report.figures import plot
+    from hreach.report.plot import plot
     from hreach.seeding import run_seeds
     from hreach.simulation import Runs, simulate
 
@@ -26,7 +26,7 @@ _LAZY = {
     "TabularMDP": "hreach.mdp",
     "make_agent": "hreach.agents",
     "make_domain": "hreach.domains",
-    "plot": "hreach.report.figures",
+    "plot": "hreach.report.plot",
     "run": "hreach.loop",
     "run_seeds": "hreach.seeding",
     "simulate": "hreach.simulation",

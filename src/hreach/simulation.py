@@ -29,7 +29,7 @@ from hreach.mdp import TabularMDP
 from hreach.seeding import Seed, run_seeds, streams
 
 _simulate = announcing(kernels.simulate)
-_CHUNK_STEPS = 60_000  # work handed to a thread at once: some ten milliseconds
+_CHUNK_STEPS = 30_000  # work handed to a thread at once: some milliseconds
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 AS_PRINTED, AS_DEFINED = "as printed", "as defined"
-REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
+REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
 CONTENTS, PROVENANCE = "contents", "provenance"
-VERDICTS = {REPRODUCED: ("yes", "✓"), NOT_REPRODUCED: ("no", "✗")}
+VERDICTS = {REPRODUCED: ("yes", "✓"), NOT_REPRODUCED: ("no", "✗"), UNDECIDED: ("none", "?")}
 GROUP_TITLES = {
     AS_PRINTED: "As printed: the paper’s run, slips included",
     AS_DEFINED: "As defined: the constants the definitions ask for",
@@ -85,9 +85,11 @@ def summary(rows: Iterable[Row]) -> str:
     if not compared:
         return "No printed numbers to compare with."
     good = sum(row.verdict == REPRODUCED for row in compared)
-    missed = [row.algorithm for row in compared if row.verdict == NOT_REPRODUCED]
     noun = "row" if len(compared) == 1 else "rows"
-    tail = f"; not reproduced: {', '.join(missed)}" if missed else ""
+    tail = ""
+    for word in (NOT_REPRODUCED, UNDECIDED):
+        if missed := [row.algorithm for row in compared if row.verdict == word]:
+            tail += f"; {word}: {', '.join(missed)}"
     return f"{good} of {len(compared)} printed {noun} reproduced{tail}."
 
 
@@ -148,7 +150,7 @@ def _table(section: Section) -> str:
     return (
         f'<div class="scroll" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
         "<caption><span>Average reward per step: mean over runs [10 %, 90 %]. "
-        "✓ reproduced, ✗ not reproduced, – not compared.</span></caption>\n"
+        "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared.</span></caption>\n"
         '<thead><tr><th scope="col">Algorithm</th><th scope="col" class="n">Ours</th>'
         '<th scope="col" class="n">Printed</th><th scope="col"><span class="verdict">Verdict</span></th>'
         '<th scope="col" class="n"><abbr title="standard error of our mean">s.e.</abbr></th>'
@@ -188,7 +190,7 @@ def _estimate(mean: float | None, low: float | None, high: float | None) -> str:
     """Write `mean [p10, p90]`; a narrow table may break the line only before the bracket."""
     if mean is None:
         return _number(None)
-    if low is None or high is None:
+    if low is None and high is None:
         return f"<b>{_number(mean)}</b>"
     return f"<b>{_number(mean)}</b> <span>[{_number(low)}, {_number(high)}]</span>"
 

@@ -1,0 +1,210 @@
+"""The command line. Every command only collects its arguments and calls the library."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hreach._version import __version__
+from hreach.errors import InputError, require
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from hreach.report.publish import Finished
+    from hreach.studies.spec import AgentSpec, Study
+    from hreach.studies.store import Result
+
+QUICK_RUNS = 100
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Exploration whose guarantee you can choose, check and afford: PAC-RMDP(h) and its rivals.",
+)
+
+Out = Annotated[Path, typer.Option(help="Folder for results, tables, figures and the page.")]
+Runs = Annotated[int | None, typer.Option(help="Runs for each algorithm (default: the study's own number).")]
+Jobs = Annotated[int | None, typer.Option(help="Threads (default: all cores). Numbers do not depend on it.")]
+
+
+@app.command(name="list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Show the agents, domains and studies that come with hreach.
+
+    Example: hreach list --json
+    """
+    from hreach.listing import everything
+
+    entries = everything()
+    if as_json:
+        print(json.dumps(entries, indent=2))
+        return
+    for kind, lines in entries.items():
+        print(f"\n{kind.upper()}")
+        for line in lines:
+            print(f"  {line['name']:<16} {line['description']}")
+            detail = "; ".join(line[k] for k in ("parameters", "citation") if line.get(k))
+            if detail:
+                print(f"  {'':<16}   {detail}")
+
+
+@app.command()
+def reproduce(
+    studies: Annotated[list[str] | None, typer.Argument(help="Which of the paper's studies (default: all).")] = None,
+    out: Out = Path("results"),
+    runs: Runs = None,
+    jobs: Jobs = None,
+    quick: Annotated[bool, typer.Option("--quick", help=f"Only {QUICK_RUNS} runs, for the impatient.")] = False,
+) -> None:
+    """Reproduce the paper's tables and figures; finished parts are not computed again.
+
+    Example: hreach reproduce chain --quick --out results
+    """
+    from hreach.studies import catalog
+    from hreach.studies.spec import load_catalog
+
+    require(not (quick and runs), "--runs", runs, "left out when --quick is given")
+    names = list(dict.fromkeys(studies or catalog.texts()))
+    loaded = [(name, load_catalog(name)) for name in names]
+    lead = (
+        "The discrete experiments of “Bounded Optimal Exploration in MDP” (Kawaguchi, AAAI 2016), run again: "
+        "our numbers beside the printed ones, and beside both what the algorithms do with the constants "
+        "that their definitions ask for."
+    )
+    _execute(loaded, "Bounded optimal exploration, reproduced", lead, out, QUICK_RUNS if quick else runs, jobs)
+
+
+@app.command()
+def run(
+    study: Annotated[Path, typer.Argument(help="A study as a TOML file.")],
+    out: Out,
+    runs: Runs = None,
+    jobs: Jobs = None,
+) -> None:
+    """Run any agents on any domain, as a TOML file says; finished parts are not computed again.
+
+    Example: hreach run my-study.toml --out results
+    """
+    from hreach.studies.spec import load
+
+    loaded = load(study)
+    _execute([(_file_name(study), loaded)], loaded.title, "", out, runs, jobs)
+
+
+def _execute(
+    studies: list[tuple[str, Study]], title: str, lead: str, out: Path, runs: int | None, jobs: int | None
+) -> None:
+    """Run the studies with progress on the error stream, write everything, print where the page is."""
+    from rich.console import Console
+
+    from hreach.errors import whole
+    from hreach.report.publish import Finished, publish
+    from hreach.studies.runner import run_study
+    from hreach.studies.store import Store
+
+    runs = None if runs is None else whole("--runs", runs, 1)
+    jobs = None if jobs is None else whole("--jobs", jobs, 1)
+    store = Store(out)
+    console = Console(stderr=True, highlight=False)
+    finished: list[Finished] = []
+    for name, study in studies:
+        began = time.perf_counter()
+        with _progress(console) as progress:
+            results = run_study(study, store, runs, jobs, _Bars(progress, study))
+        finished.append(Finished(name, study, results, time.perf_counter() - began))
+    console.print("drawing ...")
+    page = publish(out, title, lead, finished)
+    for done in finished:
+        _print_summary(done)
+    print(f"page:   {page}\ntables: {out / 'tables'}\nfigures: {out / 'figures'}")
+
+
+def _progress(console: Any) -> Progress:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True)
+
+
+class _Bars:
+    """A bar for the row being simulated, one for the whole study, and a line for each finished row."""
+
+    def __init__(self, progress: Progress, study: Study) -> None:
+        self._progress = progress
+        self._all = progress.add_task(study.title, total=len(study.agent))
+        self._row: Any = None
+
+    def begin(self, spec: AgentSpec, runs: int) -> Callable[[int], None]:
+        task = self._progress.add_task(_escaped(_name(spec)), total=runs)
+        self._row = task
+        return lambda done: self._progress.advance(task, done)
+
+    def end(self, spec: AgentSpec, result: Result) -> None:
+        average = result.average_reward[:, -1]
+        self._progress.remove_task(self._row)
+        self._progress.advance(self._all)
+        self._progress.console.print(f"{_escaped(_name(spec)):<34} {average.mean():.4f}")
+
+
+def _name(spec: AgentSpec) -> str:
+    return f"{spec.label}, {spec.variant}" if spec.variant else spec.label
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _print_summary(done: Finished) -> None:
+    from hreach.report.page import summary
+
+    table = done.rows()
+    if any(row.printed_mean is not None for row in table):
+        print(f"{done.study.title}: {summary(table)} ({done.seconds:.1f} s)")
+    else:
+        print(f"{done.study.title}: done ({done.seconds:.1f} s)")
+
+
+def _file_name(path: Path) -> str:
+    """A study's file name as a name for tables and figures."""
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in path.stem).strip("-_")
+    return safe or "study"
+
+
+def _version(show: bool) -> None:
+    if show:
+        print(f"hreach {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command; bad input is one sentence on the error stream and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        print(f"hreach: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("hreach: stopped; what was finished is kept and not computed again.", file=sys.stderr)
+        raise SystemExit(130) from None

@@ -1,0 +1,35 @@
+"""A picture of one run, or of many."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from hreach.loop import Run
+from hreach.report.figures import Band, average_reward_figure
+from hreach.report.page import write_bytes
+from hreach.simulation import Runs
+
+
+def plot(
+    run: Run | Runs, path: str | Path | None = None, *, label: str = "agent", optimal: float | None = None
+) -> Figure:
+    """Average reward so far against the step; of `Runs`, the mean and the 10-90 % band. Saved if `path` is given."""
+    reward = np.atleast_2d(run.reward)
+    steps = np.arange(1, reward.shape[1] + 1)
+    average = np.cumsum(reward, axis=1) / steps
+    low, high = np.quantile(average, [0.1, 0.9], axis=0)
+    figure = average_reward_figure([Band(label, steps, average.mean(axis=0), low, high)], title="", optimal=optimal)
+    if path is not None:
+        save_as(figure, Path(path))
+    return figure
+
+
+def save_as(figure: Figure, path: Path) -> None:
+    """Write the figure in the format of the name's ending, whole or not at all."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=path.suffix.lstrip(".") or "png", dpi=150)
+    write_bytes(path, buffer.getvalue())

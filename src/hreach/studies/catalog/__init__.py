@@ -1,0 +1,11 @@
+"""The paper's studies: one TOML file each. Adding a file here adds a study to `hreach list` and `reproduce`."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+
+def texts() -> dict[str, str]:
+    """TOML of every study, by name, in alphabetical order."""
+    files = sorted(resources.files(__name__).iterdir(), key=lambda f: f.name)
+    return {f.name.removesuffix(".toml"): f.read_text("utf-8") for f in files if f.name.endswith(".toml")}
