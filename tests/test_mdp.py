@@ -275,7 +275,7 @@ def test_one_action_leaves_nothing_to_choose() -> None:
     np.testing.assert_allclose(t.mdp.optimal_value(), t.mdp.policy_value(np.zeros(5, dtype=int)))
 
 
-def test_policy_iteration_ends_with_the_same_policy_for_tied_actions_near_gamma_one() -> None:
+def test_policy_iteration_ends_when_all_actions_are_tied_near_gamma_one() -> None:
     rng = np.random.default_rng(2)
     P = rng.dirichlet(np.ones(6), size=(6, 3))
     mdp = TabularMDP(P, np.full((6, 3), 0.3), 1 - 1e-9)

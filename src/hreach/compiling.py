@@ -20,6 +20,10 @@ Array = NDArray[np.float64]
 Formula = Callable[[Array, float, float, Array], tuple[float, float, float]]
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Kernels allocate nothing, so numba need not count references (_nrt): counting cost twice what planning does, and
+# two threads would wait for each other's counters.
+_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+
 
 class _Announce(event.Listener):  # type: ignore[misc]
     """Says once, on the error stream, that a compilation has begun."""
@@ -41,14 +45,12 @@ _announce = _Announce()
 
 def compiled(function: F) -> F:
     """`function` compiled on first call and kept on disk."""
-    inner = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
-    return inner  # type: ignore[no-any-return]
+    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def inlined(function: F) -> F:
     """`compiled`, and merged into its compiled callers: passing a dozen arrays costs more than a sweep."""
-    inner = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
-    return inner  # type: ignore[no-any-return]
+    return numba.njit(**_OPTIONS, forceinline=True)(function)  # type: ignore[no-any-return]
 
 
 def announcing(function: F) -> F:

@@ -52,8 +52,8 @@ class Rule(NamedTuple):
 class Belief(NamedTuple):
     """What an agent has seen (counts, total, income), what it hopes (mean .. radius), and its plan.
 
-    Pair i = s A + a is lane i % 4 of block i // 4, and arrays over pairs are padded to whole blocks: a sweep works
-    on four pairs at once, each pair's sum in its own lane and in the order of the states.
+    Pair i = s A + a is lane i % 4 of block i // 4, and arrays over pairs are padded to whole blocks: a sweep keeps
+    four sums going, so that the additions of one do not wait for each other; each sum runs in the order of the states.
     """
 
     counts: Array  # (S, A, S) alpha(s, a, s'): prior weight and samples
@@ -161,9 +161,7 @@ def _hopes_per_transition(
 
 
 @compiled
-def _add_ball_gains(
-    mean: Array, radius: Array, gamma: float, value: Array, q: Array, order: NDArray[np.int64]
-) -> None:
+def _add_ball_gains(mean: Array, radius: Array, gamma: float, value: Array, q: Array, order: NDArray[np.int64]) -> None:
     """q <- q + gamma times what each pair's L1 ball adds."""
     _sort(value, order)
     for i in range(radius.size):
@@ -194,7 +192,7 @@ def _hopes(
             q3 += mean[b, j, 3] * v
         q0, q1 = base[i] + gamma * q0, base[i + 1] + gamma * q1
         q2, q3 = base[i + 2] + gamma * q2, base[i + 3] + gamma * q3
-        q[i], q[i + 1], q[i + 2], q[i + 3] = q0, q1, q2, q3  # stored together: the four become one vector
+        q[i], q[i + 1], q[i + 2], q[i + 3] = q0, q1, q2, q3
         for lane in range(i, i + 4):
             if radius[lane] > widest:
                 widest = radius[lane]
@@ -512,7 +510,13 @@ def _restore(begin: Belief, belief: Belief) -> None:
 
 @compiled
 def simulate(
-    formula: Any, rule: Rule, begin: Belief, belief: Belief, world: World, streams: NDArray[np.uint64], paid: Array
+    formula: Any,
+    rule: Rule,
+    begin: Belief,
+    belief: Belief,
+    world: World,
+    streams: NDArray[np.uint64],
+    paid: Array,
 ) -> None:
     """Runs 0 .. runs - 1, each from the belief `begin`; streams: (runs, 2, 4); paid: (runs, steps) is filled.
 

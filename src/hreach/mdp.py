@@ -216,7 +216,7 @@ def _start(start: int | ArrayLike, states: int) -> Array:
     if given.ndim == 0:
         ok = np.issubdtype(given.dtype, np.integer) and 0 <= int(given) < states
         require(bool(ok), "start", start, f"a state from 0 to {states - 1}, or a distribution over states")
-        return np.eye(states)[int(given)]
+        return np.asarray(np.eye(states)[int(given)])
     weights = np.asarray(start, dtype=np.float64)
     require(weights.shape == (states,), "start shape", weights.shape, f"({states},)")
     ok = bool(np.all(weights >= 0) and abs(weights.sum() - 1) <= _ROW_TOLERANCE)

@@ -42,7 +42,7 @@ class Runs:
     @property
     def average_reward(self) -> NDArray[np.float64]:
         """Reward per step of each run, shape (runs,)."""
-        return self.reward.mean(axis=1)
+        return np.asarray(self.reward.mean(axis=1))
 
     @property
     def mean(self) -> float:

@@ -243,14 +243,10 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one"):
         average_reward_figure([], title="t", optimal=None)
     with pytest.raises(ValueError, match=r"'b'.*equally long"):
-        average_reward_figure(
-            [Band("b", good.steps, good.mean[:3], good.low, good.high)], title="", optimal=1
-        )
+        average_reward_figure([Band("b", good.steps, good.mean[:3], good.low, good.high)], title="", optimal=1)
     with pytest.raises(ValueError, match="finite"):
         average_reward_figure([Band("b", good.steps, nan, good.low, good.high)], title="", optimal=None)
     with pytest.raises(ValueError, match="increase"):
-        average_reward_figure(
-            [Band("b", good.steps[::-1], good.mean, good.low, good.high)], title="", optimal=1
-        )
+        average_reward_figure([Band("b", good.steps[::-1], good.mean, good.low, good.high)], title="", optimal=1)
     with pytest.raises(ValueError, match="optimal"):
         average_reward_figure([good], title="", optimal=float("inf"))

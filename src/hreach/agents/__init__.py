@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.errors import InputError, at_least, discount, number, require
+from hreach.errors import InputError, at_least, discount, number, require, shown
 from hreach.registry import Entry, lookup, parameters_of
 from hreach.registry import check_parameters as _check
 
@@ -104,9 +104,7 @@ def make_agent(
         at_least("prior", prior, 0),
     )
     strategy = entry.load()(problem, **params)
-    return TabularAgent(
-        problem, strategy, tolerance=tolerance, value_cap=value_cap, ties=ties, seed=seed
-    )
+    return TabularAgent(problem, strategy, tolerance=tolerance, value_cap=value_cap, ties=ties, seed=seed)
 
 
 SHARED = frozenset(parameters_of(make_agent)) - {"name", "env", "params"}
@@ -118,16 +116,19 @@ def _told(env: Any) -> tuple[int, int, float, NDArray[np.float64] | None]:
 
     if isinstance(env, TabularMDP):
         return env.states, env.actions, env.gamma, env.reward_table()
+    states, actions = _size(env, "observation_space"), _size(env, "action_space")
     core = getattr(env, "unwrapped", env)
-    sizes = [getattr(getattr(core, space, None), "n", None) for space in ("observation_space", "action_space")]
-    if None in sizes or any(getattr(getattr(core, s), "start", 0) for s in ("observation_space", "action_space")):
-        raise InputError(
-            f"env is {type(core).__name__}, but must be a TabularMDP or an environment whose observation and "
-            "action spaces are Discrete, starting at 0."
-        )
     mdp = getattr(core, "mdp", None)
     gamma = mdp().gamma if callable(mdp) else 0.95
-    return int(sizes[0]), int(sizes[1]), gamma, getattr(core, "known_reward", None)
+    return states, actions, gamma, getattr(core, "known_reward", None)
+
+
+def _size(env: Any, name: str) -> int:
+    space = getattr(env, name, None)
+    n, start = getattr(space, "n", None), getattr(space, "start", 0)
+    if n is None or start != 0:
+        raise InputError(f"{name} is {shown(space)}, but must be Discrete and start at 0 (or give a TabularMDP).")
+    return int(n)
 
 
 def _known_reward(
@@ -155,4 +156,3 @@ def _largest_reward(r_max: float | None, known: NDArray[np.float64] | None) -> f
     if known is None:
         raise InputError("r_max is not given, but must be: the largest reward, since rewards are to be learnt.")
     return float(known.max())
-

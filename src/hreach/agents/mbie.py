@@ -66,8 +66,7 @@ def build(
     """
     p = problem
     m = threshold(p, epsilon, delta, m, m_constant, needed=radius is None or freeze)
-    unknown = p.reward is None and m is not None
-    reward = p.r_max * math.sqrt(max(math.log(4 * p.states * p.actions * m / delta), 0.0) / 2) if unknown else 0.0
+    reward = _reward_constant(p, m, delta) if p.reward is None and m is not None else 0.0
     facts = {} if m is None else {"m": m}
     freeze_at = p.prior + m if freeze and m is not None else math.inf
     if radius is not None:
@@ -76,6 +75,12 @@ def build(
     assert m is not None
     constants = {"radius": radius_constant(p.states, p.actions, m, delta), "reward_radius": reward}
     return Strategy(optimistic, constants, "theory", facts, freeze_at)
+
+
+def _reward_constant(problem: Problem, m: float, delta: float) -> float:
+    """Half-width of the reward interval at n = 1: r_max sqrt(ln(2 / delta_R) / 2), delta_R = delta / (2|S||A|m)."""
+    inside = math.log(4 * problem.states * problem.actions * m / delta)
+    return problem.r_max * math.sqrt(max(inside, 0.0) / 2)
 
 
 def threshold(

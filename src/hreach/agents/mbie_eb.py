@@ -1,7 +1,7 @@
 """MBIE-EB: MBIE with an exploration bonus (Strehl & Littman 2008), the cheap form of MBIE.
 
-    Q(s, a) = R + gamma sum_s' P^(s'|s,a) V(s') + beta / sqrt(n(s, a)),
-    beta = r_max / (1 - gamma) sqrt(ln(2 |S||A| m / delta) / 2),   m as for MBIE;   Q = r_max / (1 - gamma) if n = 0.
+Q(s, a) = R + gamma sum_s' P^(s'|s,a) V(s') + beta / sqrt(n(s, a)),
+beta = r_max / (1 - gamma) sqrt(ln(2 |S||A| m / delta) / 2),   m as for MBIE;   Q = r_max / (1 - gamma) if n = 0.
 """
 
 from __future__ import annotations

@@ -36,8 +36,7 @@ def build(
     m_constant: float = 1,
 ) -> Strategy:
     """From (epsilon, delta), or (m, delta)."""
-    origin = "theory" if m is None else "given"
     m = threshold(problem, epsilon, delta, m, m_constant, needed=True)
     assert m is not None
     constants = {"radius": radius_constant(problem.states, problem.actions, m, delta)}
-    return Strategy(optimistic, constants, origin, {"m": m})
+    return Strategy(optimistic, constants, "theory", {"m": m})

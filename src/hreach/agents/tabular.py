@@ -91,9 +91,7 @@ class TabularAgent:
         self.plan()
         return int(_act(self.rule, self.belief, s, self.stream))
 
-    def observe(
-        self, state: int, action: int, reward: float, next_state: int, terminated: bool = False
-    ) -> None:
+    def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool = False) -> None:
         """Learn from one transition; a state in which an episode terminated is worth nothing from then on."""
         s = self._checked("state", state, self.problem.states)
         a = self._checked("action", action, self.problem.actions)

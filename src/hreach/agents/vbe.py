@@ -43,7 +43,11 @@ def build(problem: Problem, delta: float | None = None, beta: float | None = Non
     """From theory: delta. By hand: beta, the weight of sigma_P (beta_R follows in the theory's proportion)."""
     p = problem
     ratio = (1 - p.gamma) / (p.gamma * p.states * p.r_max) if p.gamma > 0 and p.r_max > 0 else 1.0
-    value = beta_theory(p.states, p.actions, p.gamma, positive("delta (or beta)", delta), p.r_max) if beta is None else at_least("beta", beta, 0)
+    value = (
+        beta_theory(p.states, p.actions, p.gamma, positive("delta (or beta)", delta), p.r_max)
+        if beta is None
+        else at_least("beta", beta, 0)
+    )
     beta_reward = value * ratio if p.reward is None else 0.0
     constants = {"beta": value, "beta_reward": beta_reward, "r_max": p.r_max}
     return Strategy(spread_bonus, constants, "theory" if beta is None else "given")

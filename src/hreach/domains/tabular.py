@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -17,8 +17,6 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
     One uniform number is drawn for the start state and one for each step. `known_reward` is what an agent is
     told: an array (S, A) or (S, A, S), or None if the agent has to learn it; it may differ from what is paid.
     """
-
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
 
     def __init__(self, mdp: TabularMDP, known_reward: NDArray[np.float64] | None) -> None:
         self.observation_space = gymnasium.spaces.Discrete(mdp.states)

@@ -57,7 +57,7 @@ def most_hopeful_model(counts: Array, h: ArrayLike, target: Array) -> Array:
     """Reachable models that maximise sum_s' P~(s') target(s'): shapes (..., S). Paper: Eq. (1)."""
     w = reach_weight(counts.sum(axis=-1), h)[..., None]
     best = np.eye(counts.shape[-1])[np.argmax(np.broadcast_to(target, counts.shape), axis=-1)]
-    return (1 - w) * predict(counts) + w * best
+    return np.asarray((1 - w) * predict(counts) + w * best)
 
 
 def best_reachable_model(counts: Array, h: ArrayLike, truth: Array) -> Array:
@@ -85,7 +85,8 @@ def _allocate(counts: Array, h: int, truth: Array) -> Array:
     spare = int(units.sum()) - h
     if spare >= 0:  # every unit gains the same: drop the surplus from the smallest deficits
         order = np.argsort(-deficit, kind="stable")
-        return np.diff(np.minimum(np.cumsum(units[order]), h), prepend=0.0)[np.argsort(order, kind="stable")]
+        kept = np.diff(np.minimum(np.cumsum(units[order]), h), prepend=0.0)
+        return np.asarray(kept[np.argsort(order, kind="stable")])
     remainder = np.where(truth > 0, deficit - units, -np.inf)
     units[np.argsort(-remainder, kind="stable")[:-spare]] += 1
     return units
@@ -97,4 +98,3 @@ def reachable_value(counts: Array, h: ArrayLike, mdp: TabularMDP) -> Array:
     require(counts.shape == truth.shape, "counts shape", counts.shape, f"the MDP's (S, A, S) = {truth.shape}")
     model = best_reachable_model(counts, h, truth)
     return TabularMDP(model / model.sum(axis=-1, keepdims=True), mdp.reward_table(), mdp.gamma).optimal_value()
-

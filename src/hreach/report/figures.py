@@ -214,9 +214,7 @@ def _lines(axes: Axes, bands: Sequence[Band], optimal: float | None) -> list[_En
     for index, (band, pen) in enumerate(zip(bands, _pens([b.label for b in bands]), strict=True)):
         # Steps of the golden ratio put the markers of neighbouring lines far apart.
         _line(axes, band, pen, 0.1 + 0.8 * (0.618 * index % 1), alpha=0.25 / len(bands) ** 0.5)
-        ends.append(
-            _End(_clean(band.label, LONGEST_LABEL), float(band.steps[-1]) / last, float(band.mean[-1]), pen)
-        )
+        ends.append(_End(_clean(band.label, LONGEST_LABEL), float(band.steps[-1]) / last, float(band.mean[-1]), pen))
     return ends
 
 

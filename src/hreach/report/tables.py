@@ -20,7 +20,19 @@ from hreach.studies.spec import AgentSpec
 from hreach.studies.store import Result
 
 PRINTED_RUNS = 1000
-COLUMNS = "algorithm,variant,mean,p10,p90,se,runs,printed_mean,printed_p10,printed_p90,verdict".split(",")
+COLUMNS = [
+    "algorithm",
+    "variant",
+    "mean",
+    "p10",
+    "p90",
+    "se",
+    "runs",
+    "printed_mean",
+    "printed_p10",
+    "printed_p90",
+    "verdict",
+]
 
 
 @dataclass(frozen=True)

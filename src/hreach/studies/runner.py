@@ -25,7 +25,11 @@ class Watch(Protocol):
 
 
 def run_study(
-    study: Study, store: Store, runs: int | None = None, threads: int | None = None, watch: Watch | None = None
+    study: Study,
+    store: Store,
+    runs: int | None = None,
+    threads: int | None = None,
+    watch: Watch | None = None,
 ) -> list[tuple[AgentSpec, Result]]:
     """Results of every row, in the order of the study; finished shards are not computed again."""
     wanted = study.runs if runs is None else runs

@@ -1,19 +1,19 @@
 """A study as data: a TOML file, checked field by field, every error with the file's name and line.
 
-    title  = "My study"
-    domain = "chain"               # a name of `hreach list`
-    domain_params = { length = 7 } # optional
-    steps  = 3000
-    runs   = 1000
-    seed   = 0
+title  = "My study"
+domain = "chain"               # a name of `hreach list`
+domain_params = { length = 7 } # optional
+steps  = 3000
+runs   = 1000
+seed   = 0
 
-    [settings]                     # optional: parameters that all agents share
-    gamma = 0.95
+[settings]                     # optional: parameters that all agents share
+gamma = 0.95
 
-    [[agent]]
-    agent  = "pac-rmdp"
-    params = { h = 8 }
-    algorithm = "PAC-RMDP(8)"      # optional: the label in tables and figures
+[[agent]]
+agent  = "pac-rmdp"
+params = { h = 8 }
+algorithm = "PAC-RMDP(8)"      # optional: the label in tables and figures
 """
 
 from __future__ import annotations
@@ -129,14 +129,14 @@ def _sentence(error: Any) -> str:
 def _where(text: str, name: str, path: Path_) -> str:
     """`study.toml, line 12`: the line of the longest part of `path` that the text spells out."""
     table: Path_ = ()
+    here: Path_
     seen: dict[str, int] = {}
     best = (0, 0)
     for number, line in enumerate(text.splitlines(), start=1):
         if header := re.match(r"\s*\[(\[)?\s*([^\]]+?)\s*\]", line):
             key = header[2]
             seen[key] = seen.get(key, -1) + 1
-            table = (key, seen[key]) if header[1] else (key,)
-            here = table
+            table = here = (key, seen[key]) if header[1] else (key,)
         elif entry := re.match(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*=", line):
             here = (*table, entry[1])
         else:

@@ -1,0 +1,1 @@
+"""The value of the most hopeful model. The compiled planner is `hreach.kernels.plan`."""
