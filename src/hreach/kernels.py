@@ -103,7 +103,7 @@ def uniform(stream: NDArray[np.uint64]) -> float:
     turn = new_high >> np.uint64(58)
     mixed = new_high ^ new_low
     word = (mixed >> turn) | (mixed << ((np.uint64(64) - turn) & np.uint64(63)))
-    return (word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return float(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 # --- planning -------------------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ def _act(
     floor = best - TIE * max(1.0, abs(best))
     for k in range(preference.size):
         if q[first + preference[k]] >= floor:
-            return preference[k]
+            return int(preference[k])
     ties = 0
     chosen = 0
     for i in range(first, end):

@@ -73,7 +73,7 @@ class TabularMDP:
 
     def transitions(self) -> Array:
         """P as a dense array (S, A, S)."""
-        return self._P.toarray().reshape(self.states, self.actions, self.states)
+        return np.asarray(self._P.toarray()).reshape(self.states, self.actions, self.states)
 
     def reward_table(self) -> Array:
         """R as it was given, (S, A) or (S, A, S); a sparse R becomes (S, A, S)."""

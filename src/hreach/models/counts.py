@@ -62,4 +62,4 @@ def predict(counts: Array) -> Array:
     """The model P^ that counts (..., S) stand for; uniform where there are none."""
     total = counts.sum(axis=-1, keepdims=True)
     uniform = np.full_like(counts, 1 / counts.shape[-1])
-    return np.divide(counts, total, out=uniform, where=total > 0)
+    return np.asarray(np.divide(counts, total, out=uniform, where=total > 0))

@@ -47,7 +47,7 @@ def backup(given: Hopes, value: Array) -> Array:
     target = np.broadcast_to(given.reward + given.gamma * value, given.model.shape)
     mean = ball_maximum(given.model, given.radius, target)
     q = given.bonus + (1 - given.reach) * mean + given.reach * target.max(axis=2)
-    return np.minimum(q, given.cap)
+    return np.asarray(np.minimum(q, given.cap))
 
 
 def ball_maximum(model: Array, radius: Array, target: Array) -> Array:
