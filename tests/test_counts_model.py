@@ -118,8 +118,9 @@ def test_the_mean_is_a_copy() -> None:
 
 
 def test_sizes_may_be_given_as_whole_floats() -> None:
-    sizes: Any = (3.0, 2.0)
-    assert Counts(*sizes, prior=1).mean().shape == (3, 2, 3)
+    states: Any = 3.0
+    actions: Any = 2.0
+    assert Counts(states, actions, prior=1).mean().shape == (3, 2, 3)
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

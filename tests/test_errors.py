@@ -66,11 +66,12 @@ def test_a_whole_number_comes_back_as_an_int_and_others_as_floats() -> None:
     assert type(discount(0)) is float
 
 
+NO_NUMBERS: list[Any] = [math.nan, "1", b"1", None, True, False, np.True_, [1, 2], {}, 1j]
 REFUSED: list[tuple[Check, Any, str]] = [
     *[
         (check, value, "a number")
         for check in (number, at_least_two, positive, whole_from_two, gamma)
-        for value in (math.nan, "1", b"1", None, True, False, np.True_, [1, 2], {}, 1j)
+        for value in NO_NUMBERS
     ],
     (at_least_two, 1.999, "a finite number of at least 2"),
     (at_least_two, math.inf, "a finite number of at least 2"),

@@ -172,15 +172,17 @@ def _add_ball_gains(mean: Array, radius: Array, gamma: float, value: Array, q: A
 @inlined
 def _hopes(
     mean: Array, reach: Array, base: Array, radius: Array, gamma: float,
-    value: Array, q: Array, order: NDArray[np.int64],
+    value: Array, q: Array, order: NDArray[np.int64], balls: bool,
 ) -> None:  # fmt: skip
-    """q <- Q of `value` where the reward does not depend on s': one best state for all pairs."""
+    """q <- Q of `value` where the reward does not depend on s': one best state for all pairs.
+
+    `balls` is False if every radius is 0.
+    """
     blocks, states, _ = mean.shape
     top = value[0]
     for s in range(1, states):
         if value[s] > top:
             top = value[s]
-    widest = 0.0
     for b in range(blocks):
         i = 4 * b
         q0, q1, q2, q3 = reach[i] * top, reach[i + 1] * top, reach[i + 2] * top, reach[i + 3] * top
@@ -193,24 +195,21 @@ def _hopes(
         q0, q1 = base[i] + gamma * q0, base[i + 1] + gamma * q1
         q2, q3 = base[i + 2] + gamma * q2, base[i + 3] + gamma * q3
         q[i], q[i + 1], q[i + 2], q[i + 3] = q0, q1, q2, q3
-        for lane in range(i, i + 4):
-            if radius[lane] > widest:
-                widest = radius[lane]
-    if widest > 0.0:
+    if balls:
         _add_ball_gains(mean, radius, gamma, value, q, order)
 
 
 @inlined
 def _sweep(
     mean: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float, cap: float,
-    value: Array, q: Array, target: Array, order: NDArray[np.int64], actions: int,
+    value: Array, q: Array, target: Array, order: NDArray[np.int64], actions: int, balls: bool,
 ) -> float:  # fmt: skip
     """q <- Q of `value`, target <- max_a q; returns max |target - value|, the residual of `value`."""
     states = value.size
     if reward.shape[2] == states and states > 1:
         _hopes_per_transition(mean, reach, base, radius, reward, gamma, value, q, target, order)
     else:
-        _hopes(mean, reach, base, radius, gamma, value, q, order)
+        _hopes(mean, reach, base, radius, gamma, value, q, order, balls)
     residual = 0.0
     for s in range(states):
         best = -np.inf
@@ -296,7 +295,8 @@ def _eliminate(matrix: Array, value: Array) -> None:
 @compiled
 def _improve(
     mean: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float, cap: float, tolerance: float,
-    value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int, residual: float,
+    value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int, balls: bool,
+    residual: float,
 ) -> tuple[int, float]:  # fmt: skip
     """Sweep and solve until the residual is small, from a sweep that left it too large; (sweeps, residual)."""
     states = value.size
@@ -314,7 +314,7 @@ def _improve(
         else:
             for s in range(states):
                 value[s] = target[s]
-        residual = _sweep(mean, reach, base, radius, reward, gamma, cap, value, q, target, order, actions)
+        residual = _sweep(mean, reach, base, radius, reward, gamma, cap, value, q, target, order, actions, balls)
         sweeps += 1
         largest = 0.0
         for s in range(states):
@@ -328,19 +328,27 @@ def _improve(
 @inlined
 def _plan(
     mean: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float, cap: float, tolerance: float,
-    value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int,
+    value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int, balls: bool,
 ) -> tuple[int, float]:  # fmt: skip
     """`plan` on plain arrays: after one more sample, a single sweep is mostly all it takes."""
     sweeps = 1
-    residual = _sweep(mean, reach, base, radius, reward, gamma, cap, value, q, target, order, actions)
+    residual = _sweep(mean, reach, base, radius, reward, gamma, cap, value, q, target, order, actions, balls)
     if residual > tolerance:
         sweeps, residual = _improve(
             mean, reach, base, radius, reward, gamma, cap, tolerance,
-            value, q, target, order, matrix, actions, residual,
+            value, q, target, order, matrix, actions, balls, residual,
         )  # fmt: skip
     for s in range(value.size):
         value[s] = target[s]
     return sweeps, residual
+
+
+@compiled
+def _any_ball(radius: Array) -> bool:
+    for i in range(radius.size):  # noqa: SIM110 (compiled: a generator would not be)
+        if radius[i] > 0.0:
+            return True
+    return False
 
 
 @compiled
@@ -354,7 +362,7 @@ def plan(rule: Rule, belief: Belief) -> tuple[int, float]:
     b = belief
     return _plan(
         b.mean, b.reach, b.base, b.radius, rule.reward, rule.gamma, rule.value_cap, rule.tolerance,
-        b.value, b.q, b.target, b.order, b.matrix, b.total.shape[1],
+        b.value, b.q, b.target, b.order, b.matrix, b.total.shape[1], _any_ball(b.radius),
     )  # fmt: skip
 
 
@@ -411,7 +419,9 @@ def _refresh(
     i = s * actions + a
     b, lane = i // 4, i % 4
     weight = total[s, a]
-    paid = income[s, a] / weight if weight > 0.0 else r_max / 2.0
+    paid = 0.0
+    if reward.shape[0] == 0:
+        paid = income[s, a] / weight if weight > 0.0 else r_max / 2.0
     w, bonus, ball = formula(counts[s, a], weight, paid, parameters[s, a])
     if bonus == np.inf:  # nothing is known here: the largest value there is
         for j in range(states):
@@ -539,11 +549,12 @@ def simulate(
         environment, coins = streams[run, 0], streams[run, 1]
         state = _draw(world.start, 0, world.start.size, uniform(environment))
         stale = True
+        balls = _any_ball(radius)
         for t in range(steps):
             if stale:
                 _plan(
                     mean, reach, base, radius, reward, gamma, cap, tolerance,
-                    value, q, target, order, matrix, actions,
+                    value, q, target, order, matrix, actions, balls,
                 )  # fmt: skip
             i = state * actions
             action = _act(q, i, i + actions, random_action, preference, coins)
@@ -558,4 +569,5 @@ def simulate(
                     formula, state, action, counts, total, income, mean, reach,
                     base, radius, reward, parameters, gamma, r_max,
                 )  # fmt: skip
+                balls = balls or radius[i + action] > 0.0
             state = successor[k]

@@ -99,7 +99,7 @@ def make_agent(
         states,
         actions,
         discount(own_gamma if gamma is None else gamma),
-        known if reward != "learn" else None,
+        None if isinstance(reward, str) and reward == "learn" else known,
         _largest_reward(r_max, known),
         at_least("prior", prior, 0),
     )

@@ -9,7 +9,8 @@ and, where rewards are not known, with r^ + r_max sqrt(ln(4 |S||A| m / delta) / 
     m = |S| / (eps^2 (1-gamma)^4) + ln(|S||A| / (eps (1-gamma) delta)) / (eps^2 (1-gamma)^4)      (Paper: Remark 1)
 
 up to a constant that the theorem leaves open (`m_constant`), for rewards in [0, 1]; eps is divided by r_max.
-Logarithms below 0 count as 0, and m need not be whole: eps so large that m < 1 is meaningless but allowed.
+What stands under a root counts as 0 where it is negative, and m need not be whole: an eps so large that m < 1 is
+meaningless but allowed.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from hreach.errors import at_least, positive
 def known_threshold(
     states: int, actions: int, gamma: float, epsilon: float, delta: float, r_max: float, constant: float = 1
 ) -> float:
-    """m of Remark 1, with the hidden constant given."""
-    eps = positive("epsilon", epsilon) / r_max
+    """m of Remark 1, with the hidden constant given; 0 where epsilon is so large that the formula is negative."""
+    eps = positive("epsilon", epsilon) / positive("r_max", r_max)
     scale = eps**2 * (1 - gamma) ** 4
     inner = states + math.log(states * actions / (eps * (1 - gamma) * positive("delta", delta)))
-    return positive("m_constant", constant) * inner / scale
+    return positive("m_constant", constant) * max(inner, 0.0) / scale
 
 
 def log_simplex(states: int) -> float:
@@ -40,8 +41,13 @@ def log_simplex(states: int) -> float:
 
 def radius_constant(states: int, actions: int, m: float, delta: float) -> float:
     """sqrt(2 [ln(2^|S| - 2) - ln(delta / (2|S||A|m))]): the radius at n = 1."""
-    inside = log_simplex(states) + math.log(2 * states * actions * m / delta)
+    inside = log_simplex(states) + log(2 * states * actions * m / delta)
     return math.sqrt(2 * max(inside, 0.0))
+
+
+def log(x: float) -> float:
+    """ln x, with ln 0 = -inf."""
+    return math.log(x) if x > 0 else -math.inf
 
 
 def optimistic(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
@@ -79,7 +85,7 @@ def build(
 
 def _reward_constant(problem: Problem, m: float, delta: float) -> float:
     """Half-width of the reward interval at n = 1: r_max sqrt(ln(2 / delta_R) / 2), delta_R = delta / (2|S||A|m)."""
-    inside = math.log(4 * problem.states * problem.actions * m / delta)
+    inside = log(4 * problem.states * problem.actions * m / delta)
     return problem.r_max * math.sqrt(max(inside, 0.0) / 2)
 
 

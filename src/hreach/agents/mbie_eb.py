@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from hreach.agents.mbie import threshold
+from hreach.agents.mbie import log, threshold
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
 from hreach.errors import InputError, at_least
@@ -18,7 +18,7 @@ from hreach.errors import InputError, at_least
 
 def bonus_constant(states: int, actions: int, gamma: float, m: float, delta: float, r_max: float) -> float:
     """beta = r_max / (1 - gamma) sqrt(ln(2|S||A|m / delta) / 2); nan where the logarithm is negative."""
-    inside = math.log(2 * states * actions * m / delta) / 2
+    inside = log(2 * states * actions * m / delta) / 2
     return r_max / (1 - gamma) * math.sqrt(inside) if inside >= 0 else math.nan
 
 
