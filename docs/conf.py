@@ -7,7 +7,7 @@ import re
 from hreach._version import __version__
 
 project = "hreach"
-author = "The hreach contributors"
+author = project_copyright = "The hreach contributors"
 release = version = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
@@ -20,7 +20,7 @@ html_copy_source = False
 html_show_sphinx = False
 
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
+autodoc_typehints = "none"
 maximum_signature_line_length = 88
 
 
@@ -32,7 +32,8 @@ def plain_docstring(app: object, what: str, name: str, obj: object, options: obj
 
 def _shown(paragraph: str) -> str:
     if re.match(r"\s|>>>", paragraph) or re.search(r"\S {2,}\S", paragraph):
-        return "::\n\n" + "\n".join("    " + line for line in paragraph.splitlines())
+        language = "pycon" if paragraph.startswith(">>>") else "text"
+        return f".. code-block:: {language}\n\n" + "\n".join("    " + line for line in paragraph.splitlines())
     parts = re.split(r"`([^`]+)`", paragraph)
     escaped = (f"``{p}``" if i % 2 else re.sub(r"([\\*|_`])", r"\\\1", p) for i, p in enumerate(parts))
     return "".join(escaped)

@@ -3,7 +3,8 @@
 // The same program as `hreach.simulate("chain", "pac-rmdp", {"h": 8})`: sizes known at run time only, counts with a
 // uniform prior of weight one, value iteration to max |dV| <= .01 from the last value with an exact solve where
 // sweeps would cost more, ties at random, one PCG64 stream for the chain and one for the ties. One thread.
-// Usage: chain RUNS STEPS H  -> prints "seconds mean-reward".
+// Usage: chain RUNS STEPS H LENGTH  -> prints "seconds mean-reward". Compiled with -DLENGTH=5 the sizes are constants that
+// the compiler can unroll, which a library for problems of any size cannot have.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -134,8 +135,13 @@ struct Agent {
 };
 
 int main(int argc, char** argv) {
-    if (argc != 4) return fprintf(stderr, "usage: chain RUNS STEPS H\n"), 2;
-    const size_t runs = atol(argv[1]), steps = atol(argv[2]), S = 5, A = 2;
+    if (argc != 5) return fprintf(stderr, "usage: chain RUNS STEPS H LENGTH\n"), 2;
+    const size_t runs = atol(argv[1]), steps = atol(argv[2]);
+#ifdef LENGTH
+    const size_t S = LENGTH, A = 2;
+#else
+    const size_t S = atol(argv[4]), A = 2;
+#endif
     std::vector<double> known(S * A, 0.0), paid(runs * steps);
     for (size_t s = 0; s < S; s++) known[s * A + 1] = .2;
     known[(S - 1) * A] = 1;

@@ -1,6 +1,7 @@
 """hreach: exploration whose guarantee you can choose, check and afford.
 
-Names are imported when they are first used, so `import hreach` costs next to nothing.
+Importing it registers the domains with Gymnasium (`hreach/Chain-v0`, ...). What needs the compiler, SciPy or
+matplotlib is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hreach._version import __version__
+from hreach.domains import make_domain
 from hreach.errors import InputError
 
 if TYPE_CHECKING:
     from hreach.agents import make_agent
-    from hreach.domains import make_domain
     from hreach.loop import Run, run
     from hreach.mdp import TabularMDP
     from hreach.report.plot import plot
@@ -25,7 +26,6 @@ _LAZY = {
     "Runs": "hreach.simulation",
     "TabularMDP": "hreach.mdp",
     "make_agent": "hreach.agents",
-    "make_domain": "hreach.domains",
     "plot": "hreach.report.plot",
     "run": "hreach.loop",
     "run_seeds": "hreach.seeding",

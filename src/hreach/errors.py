@@ -5,6 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 class InputError(ValueError):
@@ -25,13 +29,28 @@ def shown(value: object) -> str:
 
 def number(field: str, value: object) -> float:
     """`value` as a float; booleans, text and NaN are refused."""
-    ok = not isinstance(value, bool | str | bytes)
+    ok = not isinstance(value, bool | np.bool_ | str | bytes)
     try:
         result = float(value) if ok else math.nan  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         result = math.nan
     require(not math.isnan(result), field, value, "a number")
     return result
+
+
+def finite(field: str, value: object) -> float:
+    """`value` as a finite float."""
+    result = number(field, value)
+    require(math.isfinite(result), field, value, "a finite number")
+    return result
+
+
+def array(field: str, value: Any) -> NDArray[np.float64]:
+    """`value` as a new array of floats."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{field} is {shown(value)}, but must be an array of numbers.") from error
 
 
 def at_least(field: str, value: object, low: float) -> float:

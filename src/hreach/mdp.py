@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from hreach.errors import InputError, discount, require
+from hreach.errors import InputError, array, discount, require
 
 Array = NDArray[np.float64]
 _ROW_TOLERANCE = 1e-9
@@ -98,11 +98,11 @@ class TabularMDP:
 
     def optimal_value(self) -> Array:
         """V*, shape (S,)."""
-        return self._optimum[0]
+        return self._optimum[0].copy()
 
     def optimal_policy(self) -> NDArray[np.int64]:
         """An optimal action for each state, shape (S,)."""
-        return self._optimum[1]
+        return self._optimum[1].copy()
 
     def average_reward(self, policy: ArrayLike) -> float:
         """Long-run average reward per step of a policy from the start distribution (Cesaro limit)."""
@@ -137,8 +137,8 @@ class TabularMDP:
             require(bool(ok), "policy", policy, f"actions from 0 to {self.actions - 1}")
             rows = np.arange(self.states) * self.actions + chosen
             return self._P[rows], self.expected_reward.reshape(-1)[rows]
-        weights = np.asarray(chosen, dtype=np.float64)
-        ok = bool(np.all(weights >= 0) and np.allclose(weights.sum(axis=1), 1, atol=_ROW_TOLERANCE))
+        weights = array("policy", policy)
+        ok = bool(np.all(weights >= 0) and np.all(np.abs(weights.sum(axis=1) - 1) <= _ROW_TOLERANCE))
         require(ok, "policy", policy, "probabilities, each row at least 0 and summing to 1")
         pairs = np.arange(self.states * self.actions)
         mix = sparse.csr_array((weights.reshape(-1), pairs, np.arange(self.states + 1) * self.actions))
@@ -148,13 +148,13 @@ class TabularMDP:
 def _transitions(P: Any) -> tuple[Any, int]:
     """P checked, as CSR of shape (S A, S), and |A|."""
     if sparse.issparse(P):
-        matrix = sparse.csr_array(P, dtype=np.float64)
+        matrix = sparse.csr_array(P, dtype=np.float64, copy=True)
         states = matrix.shape[1]
         ok = states > 0 and matrix.shape[0] > 0 and matrix.shape[0] % states == 0
         require(ok, "P shape", matrix.shape, "(S * A, S) with S and A at least 1")
         actions = matrix.shape[0] // states
     else:
-        dense = np.asarray(P, dtype=np.float64)
+        dense = array("P", P)
         ok = dense.ndim == 3 and dense.shape[0] == dense.shape[2] and 0 not in dense.shape
         require(ok, "P shape", dense.shape, "(S, A, S) with S and A at least 1")
         states, actions = dense.shape[:2]
@@ -189,7 +189,7 @@ def _reward_table(R: Any, shape: tuple[int, int]) -> Array:
         require(R.shape == shape, "R shape", R.shape, f"the shape of P, {shape}")
         table = np.asarray(R.toarray(), dtype=np.float64).reshape(states, actions, states)
     else:
-        table = np.asarray(R, dtype=np.float64)
+        table = array("R", R)
     shapes = ((states, actions), (states, actions, states))
     require(table.shape in shapes, "R shape", table.shape, f"{shapes[0]} or {shapes[1]}")
     _check_finite(table)
@@ -217,7 +217,7 @@ def _start(start: int | ArrayLike, states: int) -> Array:
         ok = np.issubdtype(given.dtype, np.integer) and 0 <= int(given) < states
         require(bool(ok), "start", start, f"a state from 0 to {states - 1}, or a distribution over states")
         return np.asarray(np.eye(states)[int(given)])
-    weights = np.asarray(start, dtype=np.float64)
+    weights = array("start", start)
     require(weights.shape == (states,), "start shape", weights.shape, f"({states},)")
     ok = bool(np.all(weights >= 0) and abs(weights.sum() - 1) <= _ROW_TOLERANCE)
     require(ok, "start", start, "probabilities, each at least 0 and summing to 1")

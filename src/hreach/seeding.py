@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.errors import require
+from hreach.errors import require, whole
 
 Seed = int | Sequence[int]
 Words = NDArray[np.uint32]
@@ -29,6 +29,8 @@ def run_seeds(seed: Seed, first: int, runs: int) -> NDArray[np.uint64]:
     Row i is `SeedSequence(seed, spawn_key=(first + i,)).generate_state(2, uint64)`.
     """
     check_seed(seed)
+    first, runs = whole("first", first, 0), whole("runs", runs, 0)
+    require(first + runs <= 1 << 32, "first", first, f"at most {(1 << 32) - runs} for {runs} runs")
     words = [w for part in _parts(seed) for w in _words(int(part))]
     words += [0] * (_POOL - len(words))
     fixed = [np.full(runs, w, dtype=np.uint32) for w in words]
@@ -48,11 +50,14 @@ def streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.array(states, dtype=np.uint64).reshape(*seeds.shape, 4)
 
 
+AGENT = np.uint64(0x9E3779B97F4A7C15)  # so that an agent never draws what an environment of the same seed draws
+
+
 def check_seed(seed: Seed) -> None:
     """Seeds are whole numbers of at least 0, or a sequence of them."""
     parts = _parts(seed)
-    ok = len(parts) > 0 and all(isinstance(p, int | np.integer) and p >= 0 for p in parts)
-    require(ok and not isinstance(seed, bool), "seed", seed, "a whole number of at least 0")
+    ok = len(parts) > 0 and all(isinstance(p, int | np.integer) and not isinstance(p, bool) and p >= 0 for p in parts)
+    require(ok, "seed", seed, "a whole number of at least 0")
 
 
 def _parts(seed: Seed) -> Sequence[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -72,9 +73,14 @@ def test_the_protocol_check_catches_agents_that_break_it() -> None:
         def act(self, state: int) -> int:
             return int(np.random.default_rng().integers(2))
 
-    for broken, complaint in ((Forgetful, "saved and loaded"), (Unseeded, "same seed")):
+    kinds: list[tuple[type[Outside], str]] = [(Forgetful, "saved and loaded"), (Unseeded, "same seed")]
+    for broken, complaint in kinds:
         with pytest.raises(AssertionError, match=complaint):
-            check_agent(lambda env, seed, b=broken: b(make("pac-rmdp", env, seed=seed, h=4)))
+            check_agent(functools.partial(wrapped, broken))
+
+
+def wrapped(kind: Any, env: Any, seed: int) -> Any:
+    return kind(make("pac-rmdp", env, seed=seed, h=4))
 
 
 @pytest.mark.parametrize("name", THEORY)

@@ -68,7 +68,8 @@ def build(
 ) -> Strategy:
     """From theory: (epsilon, delta), or (m, delta). By hand: `radius`, the radius at n = 1.
 
-    `freeze` stops learning a pair after m samples, as the analysis does.
+    `freeze` stops learning a pair after m samples, as the analysis does. Where rewards are learnt, their interval
+    needs m, so with `radius` by hand give m (or epsilon) as well.
     """
     p = problem
     m = threshold(p, epsilon, delta, m, m_constant, needed=radius is None or freeze)

@@ -20,7 +20,7 @@ from hreach.compiling import Array, Formula, announcing, compile_formula
 from hreach.errors import InputError, number, positive, require, whole
 from hreach.kernels import Belief, Rule
 from hreach.models.counts import Counts
-from hreach.seeding import check_seed, streams
+from hreach.seeding import AGENT, check_seed, streams
 
 _plan, _act, _learn = announcing(kernels.plan), announcing(kernels.act), announcing(kernels.learn)
 _refresh_all = announcing(kernels.refresh_all)
@@ -74,12 +74,13 @@ class TabularAgent:
         seed: int = 0,
     ) -> None:
         check_seed(seed)
+        require(not isinstance(seed, Sequence) and seed < 1 << 64, "seed", seed, "a whole number below 2**64")
         self.problem = problem
         self.strategy = strategy
         self.formula = compile_formula(strategy.formula)
         self.rule = _rule(problem, strategy, tolerance, value_cap, ties)
         self.belief = _belief(problem)
-        self.stream = streams(np.array([seed], dtype=np.uint64))[0]
+        self.stream = streams(np.array([seed], dtype=np.uint64) ^ AGENT)[0]
         self.terminal = np.zeros(problem.states, dtype=np.bool_)
         self.residual = np.inf  # max |TV - V| of the last plan
         self._stale = True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gymnasium.envs.registration import register
+
 from hreach.registry import Entry, lookup
 
 DOMAINS = {
@@ -27,9 +29,5 @@ def make_domain(name: str, **params: Any) -> Any:
     return lookup("domain", name, DOMAINS).build(f"domain {name!r}", params)
 
 
-def register_with_gymnasium() -> None:
-    """Called by Gymnasium (entry point `gymnasium.envs`): `gymnasium.make("hreach/Chain-v0")` and so on."""
-    from gymnasium.envs.registration import register
-
-    for entry in DOMAINS.values():
-        register(id=entry.gymnasium_id, entry_point=entry.target)
+for _entry in DOMAINS.values():  # `gymnasium.make("hreach/Chain-v0")` works once hreach is imported
+    register(id=f"hreach/{_entry.gymnasium_id}", entry_point=_entry.target)

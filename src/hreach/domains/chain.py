@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hreach.domains.tabular import TabularEnv
-from hreach.errors import number, require, whole
+from hreach.errors import finite, number, require, whole
 from hreach.mdp import TabularMDP
 
 
@@ -36,14 +36,14 @@ class Chain(TabularEnv):
             P[s, 0, forward[s]], P[s, 0, 0] = 1 - slip, slip
             P[s, 1, forward[s]], P[s, 1, 0] = slip, 1 - slip
         R = np.zeros((length, 2, length))
-        R[:, :, 0] = small
-        R[-1, :, -1] = large
+        R[:, :, 0] = finite("small", small)
+        R[-1, :, -1] = finite("large", large)
         super().__init__(TabularMDP(P, R, gamma), nominal_reward(length, small, large))
 
 
 def nominal_reward(length: int, small: float, large: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """R(s, a), shape (length, 2): `small` for a reset, `large` for moving forward in the last state."""
     R = np.zeros((length, 2))
-    R[:, 1] = number("small", small)
-    R[-1, 0] = number("large", large)
+    R[:, 1] = finite("small", small)
+    R[-1, 0] = finite("large", large)
     return R

@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.errors import require
 from hreach.mdp import TabularMDP
 
 
@@ -42,6 +43,9 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
 
     def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
         """Draw the next state; never terminates or truncates."""
+        require(
+            bool(0 <= action < self._mdp.actions), "action", action, f"a whole number from 0 to {self._mdp.actions - 1}"
+        )
         pair = self._state * self._mdp.actions + int(action)
         first, end = self._first[pair], self._first[pair + 1]
         row = self._mdp.cumulative[first:end]

@@ -24,8 +24,8 @@ class Counts:
         self.states = whole("states", states, 1)
         self.actions = whole("actions", actions, 1)
         self.prior = at_least("prior", prior, 0)
-        self.counts = np.full((states, actions, states), self.prior / states)
-        self.total = np.full((states, actions), self.prior)
+        self.counts = np.full((self.states, self.actions, self.states), self.prior / self.states)
+        self.total = np.full((self.states, self.actions), self.prior)
 
     def update(self, state: int, action: int, next_state: int) -> None:
         """Learn from one sample."""
@@ -61,5 +61,5 @@ def updated(counts: Array, next_state: int) -> Array:
 def predict(counts: Array) -> Array:
     """The model P^ that counts (..., S) stand for; uniform where there are none."""
     total = counts.sum(axis=-1, keepdims=True)
-    uniform = np.full_like(counts, 1 / counts.shape[-1])
+    uniform = np.full(counts.shape, 1 / counts.shape[-1])
     return np.asarray(np.divide(counts, total, out=uniform, where=total > 0))

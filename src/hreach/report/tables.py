@@ -12,10 +12,10 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 
 from hreach.report.page import AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, Row
 from hreach.report.statistics import Summary, summarise
+from hreach.studies import catalog
 from hreach.studies.spec import AgentSpec
 from hreach.studies.store import Result
 
@@ -47,8 +47,7 @@ class Printed:
 
 def load_printed(name: str) -> dict[str, Printed]:
     """The published numbers in `printed/<name>`, by algorithm."""
-    text = (resources.files("hreach.studies") / "printed" / name).read_text("utf-8")
-    rows = csv.DictReader(io.StringIO(text))
+    rows = catalog.printed()[name]
     return {r["algorithm"]: Printed(float(r["mean"]), _maybe(r["p10"]), _maybe(r["p90"]), r["note"]) for r in rows}
 
 

@@ -103,14 +103,15 @@ def _check_names(study: Study, text: str, name: str) -> None:
     """Build the domain and every agent once, so that their own errors come before the first run."""
     place: Path_ = ("domain",)
     try:
-        if study.domain_params:
-            place = ("domain_params",)
+        if study.printed is not None and study.printed not in (known := catalog.printed()):
+            place = ("printed",)
+            raise unknown_name("printed", study.printed, known)
+        place = ("domain_params",) if study.domain in DOMAINS else ("domain",)
         env = make_domain(study.domain, **study.domain_params)
         for i, spec in enumerate(study.agent):
             place = ("agent", i, "params") if spec.agent in AGENTS else ("agent", i, "agent")
             make_agent(spec.agent, env, **{**study.settings, **spec.params})
     except (InputError, TypeError) as error:
-        place = ("domain",) if study.domain not in DOMAINS else place
         raise InputError(f"{_where(text, name, place)}: {error}") from error
 
 

@@ -1,0 +1,122 @@
+"""A study that is killed: what was finished is whole, and the next run completes it as if nothing had happened."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from hreach.cli import app
+
+RUNS, CELLS = 200, 6
+STUDY = f"""\
+title = "To be killed"
+domain = "chain"
+steps = 3000
+runs = {RUNS}
+seed = 5
+""" + "".join(f'\n[[agent]]\nagent = "pac-rmdp"\nparams = {{ h = {h} }}\n' for h in range(1, CELLS + 1))
+
+COMMAND = "from hreach.cli import main; main()"
+# The second shard is written by half, and then the process is gone.
+DIES_WHILE_WRITING = """
+import os, signal
+import pyarrow.parquet as pq
+from pathlib import Path
+whole, written = pq.write_table, []
+def write_table(table, where, **options):
+    whole(table, where, **options)
+    written.append(where)
+    if len(written) == 2:
+        data = Path(where).read_bytes()
+        Path(where).write_bytes(data[: len(data) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+pq.write_table = write_table
+"""
+
+
+def start(code: str, study: Path, out: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code, "run", str(study), "--out", str(out), "--jobs", "1"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_shards(process: subprocess.Popen[str], out: Path, count: int) -> None:
+    """Return as soon as so many shards are there; a process that ends before is a mistake of this test."""
+    while len(list(out.rglob("*.parquet"))) < count:
+        assert process.poll() is None
+        time.sleep(0.002)
+
+
+def stop(process: subprocess.Popen[str], how: signal.Signals) -> str:
+    """Send the signal and return what the process still had to say."""
+    process.send_signal(how)
+    return process.communicate(timeout=60)[1]
+
+
+def complete(study: Path, out: Path) -> bytes:
+    """Run the study to its end; the table it writes."""
+    result = CliRunner().invoke(app, ["run", str(study), "--out", str(out)])
+    assert result.exit_code == 0
+    return (out / "tables" / f"{study.stem}.csv").read_bytes()
+
+
+def assert_all_shards_are_whole(out: Path) -> None:
+    for path in out.rglob("*.parquet"):
+        assert pq.read_table(path).num_rows == 100 * RUNS
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("study") / "killed.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(study: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The table of a run that nobody kills."""
+    return complete(study, tmp_path_factory.mktemp("undisturbed"))
+
+
+def test_a_study_killed_between_two_rows_is_completed_as_if_nothing_had_happened(
+    study: Path, undisturbed: bytes, tmp_path: Path
+) -> None:
+    process = start(COMMAND, study, tmp_path)
+    wait_for_shards(process, tmp_path, 1)
+    stop(process, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert 1 <= len(list(tmp_path.rglob("*.parquet"))) < CELLS
+    assert_all_shards_are_whole(tmp_path)
+    assert not (tmp_path / "tables").exists()
+    assert complete(study, tmp_path) == undisturbed
+    assert len(list(tmp_path.rglob("*.parquet"))) == CELLS
+
+
+def test_a_study_killed_in_the_middle_of_a_shard_is_completed_as_if_nothing_had_happened(
+    study: Path, undisturbed: bytes, tmp_path: Path
+) -> None:
+    process = start(DIES_WHILE_WRITING + COMMAND, study, tmp_path)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    (kept,) = tmp_path.rglob("*.parquet")
+    assert_all_shards_are_whole(tmp_path)
+    before = kept.stat().st_mtime_ns, kept.read_bytes()
+    assert complete(study, tmp_path) == undisturbed
+    assert_all_shards_are_whole(tmp_path)
+    assert (kept.stat().st_mtime_ns, kept.read_bytes()) == before
+
+
+def test_a_study_that_the_user_stops_says_that_what_is_finished_is_kept(study: Path, tmp_path: Path) -> None:
+    process = start(COMMAND, study, tmp_path)
+    wait_for_shards(process, tmp_path, 1)
+    said = stop(process, signal.SIGINT)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert_all_shards_are_whole(tmp_path)
+    assert said.strip().splitlines()[-1:] == ["hreach: stopped; what was finished is kept and not computed again."]

@@ -1,0 +1,390 @@
+"""The command line: what it prints and writes, and that bad input is one line, exit code 2, and nothing written."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import hreach
+from hreach import cli
+from hreach.agents import AGENTS
+from hreach.domains import DOMAINS
+from hreach.listing import everything
+
+STUDY = """\
+title = "{title}"
+domain = "chain"
+domain_params = {{ length = 4 }}
+steps = 60
+runs = 4
+seed = 7
+
+[[agent]]
+agent = "pac-rmdp"
+params = {{ h = 8 }}
+algorithm = "{label}"
+
+[[agent]]
+agent = "greedy"
+"""
+COLUMNS = "algorithm,variant,mean,p10,p90,se,runs,printed_mean,printed_p10,printed_p90,verdict"
+EVIL = "<script>alert(1)</script>"
+PNG_BEGIN, PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
+
+
+def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def succeed(*arguments: str | Path) -> str:
+    """What a command that works prints."""
+    result = CliRunner().invoke(cli.app, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def write_study(path: Path, title: str = "T", label: str = "mine") -> Path:
+    path.write_text(STUDY.format(title=title, label=label), encoding="utf-8")
+    return path
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def section(page: str, anchor: str) -> str:
+    found = re.search(rf'<section id="{anchor}">.*?</section>', page, re.DOTALL)
+    assert found is not None
+    return found[0]
+
+
+class Links(HTMLParser):
+    """All tags of a page, and everything that a browser would load or follow."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.targets: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        names = ("src", "href", "xlink:href", "srcset", "data", "action", "poster")
+        self.targets += [value or "" for name, value in attrs if name in names]
+
+
+# --- list, version -----------------------------------------------------------
+
+
+def test_version_is_the_packages_version() -> None:
+    assert succeed("--version") == f"hreach {hreach.__version__}\n"
+
+
+def test_list_as_json_names_everything_with_description_and_citation() -> None:
+    entries = json.loads(succeed("list", "--json"))
+    names = {kind: [line["name"] for line in lines] for kind, lines in entries.items()}
+    assert names == {"agents": list(AGENTS), "domains": list(DOMAINS), "studies": ["chain", "modified-chain"]}
+    for line in (line for lines in entries.values() for line in lines):
+        assert line["description"].strip()
+        assert line["citation"].strip()
+
+
+def test_list_shows_what_the_json_says() -> None:
+    shown = succeed("list")
+    for kind, lines in everything().items():
+        assert f"\n{kind.upper()}\n" in shown
+        for line in lines:
+            assert re.search(rf"^  {re.escape(line['name'])} +{re.escape(line['description'])}$", shown, re.MULTILINE)
+            assert line.get("parameters", "") in shown
+            assert line["citation"] in shown
+
+
+def test_list_shows_an_agents_own_parameters_with_defaults() -> None:
+    agents = {line["name"]: line["parameters"] for line in everything()["agents"]}
+    domains = {line["name"]: line["parameters"] for line in everything()["domains"]}
+    assert agents["pac-rmdp"] == "h"
+    assert agents["greedy"] == ""
+    assert domains["chain"] == "length=5, slip=0.2, small=0.2, large=1.0, gamma=0.95"
+
+
+def test_listing_imports_nothing_that_takes_time() -> None:
+    code = (
+        "import sys, hreach.listing; hreach.listing.everything(); "
+        "print([m for m in ('numba', 'scipy', 'gymnasium', 'matplotlib', 'pyarrow') if m in sys.modules])"
+    )
+    done = python(code)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "[]", "")
+
+
+def test_the_list_command_imports_nothing_that_takes_time() -> None:
+    code = (
+        "import sys; from hreach.cli import app; sys.argv[1:] = ['list', '--json']; app(standalone_mode=False); "
+        "print([m for m in ('numba', 'scipy', 'gymnasium', 'matplotlib', 'pyarrow') if m in sys.modules])"
+    )
+    done = python(code)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list", "--help"], ["reproduce", "--help"], ["run", "--help"]])
+def test_every_command_has_help_with_an_example(arguments: list[str]) -> None:
+    shown = succeed(*arguments)
+    assert ("Example: hreach " in shown) == (len(arguments) == 2)
+    assert "Usage: " in shown
+
+
+# --- reproduce ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `hreach reproduce chain --runs 20` writes."""
+    out = tmp_path_factory.mktemp("chain") / "new" / "out"
+    shown = succeed("reproduce", "chain", "--runs", "20", "--out", out)
+    assert f"page:   {out / 'report.html'}\n" in shown
+    assert re.search(r"^Five-state chain: \d+ of 11 printed rows reproduced", shown, re.MULTILINE)
+    return out
+
+
+def test_reproduce_writes_page_table_figures_and_shards_and_nothing_else(chain: Path) -> None:
+    files = {str(p.relative_to(chain)) for p in chain.rglob("*") if p.is_file()}
+    figures = {f"figures/chain-as-{v}.{ext}" for v in ("printed", "defined") for ext in ("svg", "png")}
+    shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/0-20\.parquet", f)}
+    assert files - shards == {"report.html", "tables/chain.csv", *figures}
+    assert shards
+
+
+def test_the_table_has_the_columns_of_the_interface_and_22_rows(chain: Path) -> None:
+    path = chain / "tables" / "chain.csv"
+    assert path.read_text("utf-8").splitlines()[0] == COLUMNS
+    rows = table(path)
+    assert len(rows) == 22
+    assert {row["runs"] for row in rows} == {"20"}
+    assert [row["variant"] for row in rows] == ["as printed"] * 11 + ["as defined"] * 11
+
+
+def test_the_table_puts_the_printed_numbers_beside_ours(chain: Path) -> None:
+    rows = table(chain / "tables" / "chain.csv")
+    first, third = rows[0], rows[2]
+    assert (first["algorithm"], first["printed_mean"], first["printed_p10"]) == ("PAC-RMDP(1)", "0.357", "0.332")
+    assert (third["printed_p10"], third["printed_p90"]) == ("0.305", "")
+    assert {row["verdict"] for row in rows[:11]} <= {"reproduced", "undecided"}
+    assert {row["verdict"] for row in rows[11:]} == {""}
+
+
+def test_figures_are_whole_files(chain: Path) -> None:
+    for variant in ("printed", "defined"):
+        picture = (chain / "figures" / f"chain-as-{variant}.png").read_bytes()
+        assert picture.startswith(PNG_BEGIN)
+        assert picture.endswith(PNG_END)
+        assert ET.parse(chain / "figures" / f"chain-as-{variant}.svg").getroot().tag.endswith("svg")
+
+
+def test_the_page_needs_nothing_from_elsewhere(chain: Path) -> None:
+    page = (chain / "report.html").read_text("utf-8")
+    links = Links(page)
+    assert links.tags.isdisjoint({"script", "link", "iframe", "img", "base", "object", "embed"})
+    outside = [t for t in links.targets if not t.startswith("#") and not (chain / t).is_file()]
+    assert links.targets
+    assert outside == []
+    assert re.findall(r"@import|url\(\s*['\"]?(?!#)", page) == []
+
+
+def test_the_provenance_tells_version_seed_and_size(chain: Path) -> None:
+    told = section((chain / "report.html").read_text("utf-8"), "provenance")
+    assert f"<dt>hreach</dt><dd>{hreach.__version__}</dd>" in told
+    assert "20 runs of 3000 steps, seed 2016" in told
+    assert "gamma = 0.95" in told
+    assert told.count("PAC-RMDP(8) (as printed): pac-rmdp with h = 8, prior = 1; constants (given): h = 8") == 1
+
+
+def test_reproducing_again_gives_the_same_table(chain: Path, tmp_path: Path) -> None:
+    succeed("reproduce", "chain", "--runs", "20", "--jobs", "1", "--out", tmp_path)
+    assert (tmp_path / "tables/chain.csv").read_bytes() == (chain / "tables/chain.csv").read_bytes()
+
+
+def test_quick_reproduces_all_studies_with_few_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "QUICK_RUNS", 2)
+    succeed("reproduce", "--quick", "--out", tmp_path)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    for name in ("chain", "modified-chain"):
+        assert section(page, name)
+        assert {row["runs"] for row in table(tmp_path / "tables" / f"{name}.csv")} == {"2"}
+
+
+# --- run ---------------------------------------------------------------------
+
+
+def test_run_writes_the_studys_page_table_and_figure(tmp_path: Path) -> None:
+    study, out = write_study(tmp_path / "my study (1).toml", title="A title"), tmp_path / "out"
+    shown = succeed("run", study, "--out", out)
+    assert re.search(r"^A title: done \(.* s\)$", shown, re.MULTILINE)
+    (path,) = (out / "tables").iterdir()
+    assert [(row["algorithm"], row["runs"], row["verdict"]) for row in table(path)] == [
+        ("mine", "4", ""),
+        ("greedy", "4", ""),
+    ]
+    assert sorted(p.suffix for p in (out / "figures").iterdir()) == [".png", ".svg"]
+    assert "<title>A title</title>" in (out / "report.html").read_text("utf-8")
+
+
+def test_run_takes_the_number_of_runs_from_the_option(tmp_path: Path) -> None:
+    succeed("run", write_study(tmp_path / "s.toml"), "--out", tmp_path / "out", "--runs", "3", "--jobs", "2")
+    assert {row["runs"] for row in table(tmp_path / "out" / "tables" / "s.csv")} == {"3"}
+
+
+def test_a_single_run_has_no_standard_error_and_a_page(tmp_path: Path) -> None:
+    succeed("run", write_study(tmp_path / "s.toml"), "--out", tmp_path / "out", "--runs", "1")
+    assert {row["se"] for row in table(tmp_path / "out" / "tables" / "s.csv")} <= {"nan", ""}
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("name", ["provenance", "contents", "fig-1", "äöü", "-"])
+def test_a_study_file_may_have_any_name(name: str, tmp_path: Path) -> None:
+    succeed("run", write_study(tmp_path / f"{name}.toml"), "--out", tmp_path / "out", "--runs", "1")
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("variant", ["a/b", "../up", "Größe (2)", EVIL])
+def test_a_variant_may_have_any_name_and_stays_in_the_folder(variant: str, tmp_path: Path) -> None:
+    study = write_study(tmp_path / "s.toml")
+    study.write_text(study.read_text("utf-8") + f'variant = "{variant}"\n', encoding="utf-8")
+    succeed("run", study, "--out", tmp_path / "out", "--runs", "1")
+    assert len(list((tmp_path / "out" / "figures").iterdir())) == 4
+    assert {p.name for p in tmp_path.iterdir()} == {"s.toml", "out"}
+    assert escape(variant) in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_a_title_hides_no_fact_of_the_provenance(tmp_path: Path) -> None:
+    succeed("run", write_study(tmp_path / "s.toml", title="hreach"), "--out", tmp_path / "out", "--runs", "1")
+    told = section((tmp_path / "out" / "report.html").read_text("utf-8"), "provenance")
+    assert f"<dd>{hreach.__version__}</dd>" in told
+    assert "seed 7" in told
+
+
+NASTY = [EVIL, "[red]", "[/red]", ":warning:", "$x_{", "{0}", "\\\\["]
+
+
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw bars and colours as on a wide terminal."""
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": "200"}.items():
+        monkeypatch.setenv(name, value)
+
+
+def run_and_look(study: Path, out: Path) -> tuple[str, str, str]:
+    """(page, output stream, error stream as plain lines) of a study that is run."""
+    arguments = ["run", str(study), "--out", str(out), "--runs", "1"]
+    result = CliRunner().invoke(cli.app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", result.stderr)
+    return (out / "report.html").read_text("utf-8"), result.stdout, plain.replace("\r", "\n")
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_title_is_text_on_the_page_and_on_the_terminal(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_a_terminal(monkeypatch)
+    page, shown, progress = run_and_look(write_study(tmp_path / "s.toml", title=text), tmp_path / "out")
+    meant = text.replace("\\\\", "\\")
+    assert "<script" not in page
+    assert f"<title>{escape(meant)}</title>" in page
+    assert f"{meant}: done" in shown
+    assert re.search(rf"^{re.escape(meant)} .*2/2", progress, re.MULTILINE)
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_label_is_text_on_the_page_and_on_the_terminal(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_a_terminal(monkeypatch)
+    page, _, progress = run_and_look(write_study(tmp_path / "s.toml", label=text), tmp_path / "out")
+    meant = text.replace("\\\\", "\\")
+    assert "<script" not in page
+    assert f'<th scope="row">{escape(meant)}</th>' in page
+    assert re.search(rf"^{re.escape(meant)} +\d\.\d{{4}}\s*$", progress, re.MULTILINE)
+    assert [row["algorithm"] for row in table(tmp_path / "out" / "tables" / "s.csv")] == [meant, "greedy"]
+
+
+# --- bad input ---------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a good study, two bad ones and a regular file."""
+    monkeypatch.chdir(tmp_path)
+    good = write_study(tmp_path / "good.toml").read_text("utf-8")
+    (tmp_path / "broken.toml").write_text("title = \n", encoding="utf-8")
+    (tmp_path / "misspelt.toml").write_text(good.replace("domain_params", "domain_parms"), encoding="utf-8")
+    (tmp_path / "file").write_text("a regular file", encoding="utf-8")
+    return tmp_path
+
+
+BAD = [
+    ("reproduce chian --out out", ["study is 'chian'", "did you mean 'chain'?", "known: chain, modified-chain"]),
+    ("reproduce chain chian", ["study is 'chian'", "did you mean 'chain'?"]),
+    ("run none.toml --out out", ["'none.toml'", "No such file"]),
+    ("run broken.toml --out out", ["broken.toml", "line 1"]),
+    ("run misspelt.toml --out out", ["misspelt.toml, line 3", "'domain_parms'", "did you mean 'domain_params'?"]),
+    ("run good.toml --out file/below", ["out is 'file/below'", "folder that can be written"]),
+    ("run good.toml --out file", ["out is 'file'", "folder that can be written"]),
+    ("reproduce chain --out file/below", ["out is 'file/below'", "folder that can be written"]),
+    ("run good.toml --out out --runs 0", ["--runs is 0", "at least 1"]),
+    ("run good.toml --out out --runs=-3", ["--runs is -3", "at least 1"]),
+    ("run good.toml --out out --jobs 0", ["--jobs is 0", "at least 1"]),
+    ("reproduce chain --runs 0", ["--runs is 0", "at least 1"]),
+    ("reproduce chain --jobs 0", ["--jobs is 0", "at least 1"]),
+    ("reproduce chain --quick --runs 5", ["--runs is 5", "--quick"]),
+    ("reproduce chain --quick --runs 0", ["--runs is 0"]),
+]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else b"" for p in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(("line", "words"), BAD)
+def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_written(
+    line: str,
+    words: list[str],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    before = content(folder)
+    monkeypatch.setattr(sys, "argv", ["hreach", *line.split()])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    shown = capfd.readouterr()
+    said = [s for s in shown.err.splitlines() if "compiling once" not in s]  # only where nothing was compiled before
+    assert (stopped.value.code, shown.out, len(said)) == (2, "", 1)
+    assert said[0].startswith("hreach: ")
+    assert [word for word in words if word not in said[0]] == []
+    assert content(folder) == before
+
+
+def test_a_process_given_bad_input_shows_no_traceback(folder: Path) -> None:
+    done = python("from hreach.cli import main; main()", "run", "misspelt.toml", "--out", "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"hreach: misspelt\.toml, line 3: [^\n]+\.\n", done.stderr)
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("line", ["run good.toml", "run good.toml --out out --runs many", "reproduce --fast", "walk"])
+def test_wrong_usage_is_exit_code_2_and_nothing_is_written(line: str, folder: Path) -> None:
+    before = content(folder)
+    result = CliRunner().invoke(cli.app, line.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Error: " in result.stderr
+    assert content(folder) == before
