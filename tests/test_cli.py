@@ -122,7 +122,7 @@ def test_list_shows_an_agents_own_parameters_with_defaults() -> None:
 def test_listing_imports_nothing_that_takes_time() -> None:
     code = (
         "import sys, hreach.listing; hreach.listing.everything(); "
-        "print([m for m in ('numba', 'scipy', 'gymnasium', 'matplotlib', 'pyarrow') if m in sys.modules])"
+        "print([m for m in ('numba', 'scipy', 'matplotlib', 'pyarrow') if m in sys.modules])"
     )
     done = python(code)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "[]", "")
@@ -131,7 +131,7 @@ def test_listing_imports_nothing_that_takes_time() -> None:
 def test_the_list_command_imports_nothing_that_takes_time() -> None:
     code = (
         "import sys; from hreach.cli import app; sys.argv[1:] = ['list', '--json']; app(standalone_mode=False); "
-        "print([m for m in ('numba', 'scipy', 'gymnasium', 'matplotlib', 'pyarrow') if m in sys.modules])"
+        "print([m for m in ('numba', 'scipy', 'matplotlib', 'pyarrow') if m in sys.modules])"
     )
     done = python(code)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]")

@@ -74,7 +74,7 @@ def reproduce(
     from hreach.studies import catalog
     from hreach.studies.spec import load_catalog
 
-    require(not (quick and runs), "--runs", runs, "left out when --quick is given")
+    require(not quick or runs is None, "--runs", runs, "left out when --quick is given")
     names = list(dict.fromkeys(studies or catalog.texts()))
     loaded = [(name, load_catalog(name)) for name in names]
     lead = (
@@ -120,8 +120,12 @@ def _execute(
     finished: list[Finished] = []
     for name, study in studies:
         began = time.perf_counter()
-        with _progress(console) as progress:
-            results = run_study(study, store, runs, jobs, _Bars(progress, study))
+        try:
+            with _progress(console) as progress:
+                results = run_study(study, store, runs, jobs, _Bars(progress, study))
+        except KeyboardInterrupt:  # here and not in main: typer would end the process without a word
+            print("hreach: stopped; what was finished is kept and not computed again.", file=sys.stderr)
+            raise typer.Exit(130) from None
         finished.append(Finished(name, study, results, time.perf_counter() - began))
     console.print("drawing ...")
     page = publish(out, title, lead, finished)
@@ -133,7 +137,12 @@ def _execute(
 def _progress(console: Any) -> Progress:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description:<34}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     return Progress(*columns, console=console, transient=True)
 
 
@@ -146,7 +155,7 @@ class _Bars:
         self._row: Any = None
 
     def begin(self, spec: AgentSpec, runs: int) -> Callable[[int], None]:
-        task = self._progress.add_task(_escaped(_name(spec)), total=runs)
+        task = self._progress.add_task(_name(spec), total=runs)
         self._row = task
         return lambda done: self._progress.advance(task, done)
 
@@ -154,17 +163,11 @@ class _Bars:
         average = result.average_reward[:, -1]
         self._progress.remove_task(self._row)
         self._progress.advance(self._all)
-        self._progress.console.print(f"{_escaped(_name(spec)):<34} {average.mean():.4f}")
+        self._progress.console.print(f"{_name(spec):<34} {average.mean():.4f}", markup=False, emoji=False)
 
 
 def _name(spec: AgentSpec) -> str:
     return f"{spec.label}, {spec.variant}" if spec.variant else spec.label
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def _print_summary(done: Finished) -> None:
@@ -178,9 +181,12 @@ def _print_summary(done: Finished) -> None:
 
 
 def _file_name(path: Path) -> str:
-    """A study's file name as a name for tables and figures."""
-    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in path.stem).strip("-_")
-    return safe or "study"
+    """A study's file name as a name for tables, figures and the page's anchors."""
+    from hreach.report.page import CONTENTS, PROVENANCE
+    from hreach.report.publish import file_name
+
+    safe = file_name(path.stem) or "study"
+    return f"study-{safe}" if safe in (CONTENTS, PROVENANCE) or safe.startswith("fig-") else safe
 
 
 def _version(show: bool) -> None:
@@ -205,6 +211,3 @@ def main() -> None:
     except InputError as error:
         print(f"hreach: {error}", file=sys.stderr)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print("hreach: stopped; what was finished is kept and not computed again.", file=sys.stderr)
-        raise SystemExit(130) from None

@@ -163,7 +163,7 @@ def test_a_verdict_is_told_by_symbol_and_word() -> None:
     assert "✓ reproduced" in shown(ROW).split("Runs")[1]
     assert "✗ not reproduced" in shown(replace(ROW, verdict="not reproduced")).split("Runs")[1]
     assert "– not compared" in shown(DEFINED).split("Runs")[1]
-    assert "– undecided" in shown(replace(ROW, verdict="undecided"))
+    assert "? undecided" in shown(replace(ROW, verdict="undecided"))
 
 
 def test_every_row_of_the_table_fills_the_columns() -> None:

@@ -207,7 +207,7 @@ def _rule(
 def _preference(ties: str | Sequence[int], actions: int) -> NDArray[np.int64]:
     if isinstance(ties, str) and ties == "random":
         return np.zeros(0, dtype=np.int64)
-    ok = not isinstance(ties, str) and sorted(ties) == list(range(actions))
+    ok = isinstance(ties, Sequence | np.ndarray) and len(ties) == actions and all(a in ties for a in range(actions))
     require(ok, "ties", ties, f"'random', or every action from 0 to {actions - 1} in the order of preference")
     return np.array([whole("ties", a, 0) for a in ties], dtype=np.int64)
 

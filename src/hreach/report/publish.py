@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -49,15 +50,28 @@ def _section(out: Path, done: Finished) -> Section:
     csv = f"tables/{done.name}.csv"
     write(out / csv, to_csv(table))
     variants = dict.fromkeys(spec.variant for spec, _ in done.results)
-    figures = [_figure(out, done, variant) for variant in variants]
+    figures = [_figure(out, done, variant, name) for variant, name in _figure_names(done.name, variants).items()]
     return Section(done.name, done.study.title, done.study.text, figures, table, csv)
 
 
-def _figure(out: Path, done: Finished, variant: str) -> tuple[str, str]:
+def file_name(text: str) -> str:
+    """Any text as letters, digits, '-' and '_'; it may come out empty."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", text).strip("-_")
+
+
+def _figure_names(study: str, variants: Iterable[str]) -> dict[str, str]:
+    """A file name for each variant, no two alike."""
+    names: dict[str, str] = {}
+    for variant in variants:
+        name = f"{study}-{file_name(variant)}".rstrip("-")
+        names[variant] = name if name not in names.values() else f"{name}-{len(names)}"
+    return names
+
+
+def _figure(out: Path, done: Finished, variant: str, name: str) -> tuple[str, str]:
     """(caption, svg) of all algorithms of one variant."""
     bands = [_band(spec, result) for spec, result in done.results if spec.variant == variant]
     title = f"{done.study.title}, {variant}" if variant else done.study.title
-    name = f"{done.name}-{variant}".rstrip("-").replace(" ", "-")
     figure = average_reward_figure(bands, title=title, optimal=_optimal(done.study))
     runs = len(done.results[0][1].total)
     caption = f"{title}: average reward per step so far, {runs} runs. Line: mean; band: 10 % to 90 % of runs."
@@ -87,7 +101,7 @@ def provenance(finished: Sequence[Finished]) -> Mapping[str, str]:
     for done in finished:
         study = done.study
         shared = ", ".join(f"{k} = {v}" for k, v in study.settings.items())
-        facts[study.title] = (
+        facts[f"Study: {study.title}"] = (
             f"{len(done.results[0][1].total)} runs of {study.steps} steps, seed {study.seed}; "
             f"{shared}; time taken: {done.seconds:.1f} s\n" + "\n".join(_settings(*r) for r in done.results)
         )

@@ -82,7 +82,7 @@ def load(path: Path) -> Study:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"study is {shown(str(path))}, which cannot be read: {reason}.") from error
+        raise InputError(f"study is {str(path)!r}, which cannot be read: {reason}.") from error
     return parse(text, path.name)
 
 
@@ -93,7 +93,8 @@ def parse(text: str, name: str) -> Study:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name}: {str(error).rstrip('.')}.") from error
     except ValidationError as error:
-        first = error.errors()[0]
+        # A misspelt key is also a missing one: the spelling is what helps.
+        first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
         raise InputError(f"{_where(text, name, first['loc'])}: {_sentence(first)}") from error
     _check_names(study, text, name)
     return study
@@ -110,9 +111,20 @@ def _check_names(study: Study, text: str, name: str) -> None:
         env = make_domain(study.domain, **study.domain_params)
         for i, spec in enumerate(study.agent):
             place = ("agent", i, "params") if spec.agent in AGENTS else ("agent", i, "agent")
-            make_agent(spec.agent, env, **{**study.settings, **spec.params})
+            given = {**study.settings, **spec.params}
+            for key in given.keys() & {"name", "env", "seed"}:
+                raise InputError(f"parameter of agent {spec.agent!r} is {key!r}, which a study may not give.")
+            make_agent(spec.agent, env, **given)
     except (InputError, TypeError) as error:
+        place = _shared(study, place, str(error)) or place
         raise InputError(f"{_where(text, name, place)}: {error}") from error
+
+
+def _shared(study: Study, place: Path_, message: str) -> Path_ | None:
+    """Where the setting stands that the message about an agent speaks of, unless the agent gave its own."""
+    own = study.agent[int(place[1])].params if place[0] == "agent" else study.settings
+    named = [k for k in study.settings if k not in own and re.search(rf"^{k} is |^parameter of .* is '{k}'", message)]
+    return ("settings", named[0]) if named else None
 
 
 def _sentence(error: Any) -> str:
@@ -123,8 +135,8 @@ def _sentence(error: Any) -> str:
         return str(unknown_name(f"key {where}", error["loc"][-1], model.model_fields))
     if error["type"] == "missing":
         return f"{where} is missing, but must be given."
-    allowed = error["msg"].removeprefix("Input should be ").replace("List should", "it should")
-    return f"{where} is {shown(error['input'])}, but must be {allowed}."
+    allowed = re.sub(r"^(Input|List) should ", "", error["msg"]).partition(" after validation")[0]
+    return f"{where} is {shown(error['input'])}, but must {allowed}."
 
 
 def _where(text: str, name: str, path: Path_) -> str:
@@ -133,7 +145,8 @@ def _where(text: str, name: str, path: Path_) -> str:
     here: Path_
     seen: dict[str, int] = {}
     best = (0, 0)
-    for number, line in enumerate(text.splitlines(), start=1):
+    blank = re.sub(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'', lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
+    for number, line in enumerate(blank.split("\n"), start=1):
         if header := re.match(r"\s*\[(\[)?\s*([^\]]+?)\s*\]", line):
             key = header[2]
             seen[key] = seen.get(key, -1) + 1

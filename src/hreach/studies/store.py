@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from hreach.errors import InputError, shown
+from hreach.errors import InputError
 from hreach.studies.grid import Cell
 
 CHECKPOINTS = 100
@@ -80,14 +80,15 @@ class Store:
         table = table.replace_schema_metadata({"hreach": json.dumps(about)})
         folder = self._folder(cell)
         folder.mkdir(parents=True, exist_ok=True)
+        shard = folder / f"{first}-{first + runs}.parquet"
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
         os.close(handle)
         try:
             pq.write_table(table, temporary, compression="zstd")
-            os.replace(temporary, folder / f"{first}-{first + runs}.parquet")
-        except BaseException:
+            if not shard.exists():
+                os.replace(temporary, shard)
+        finally:
             Path(temporary).unlink(missing_ok=True)
-            raise
 
     def read(self, cell: Cell, runs: int) -> Result:
         """The first `runs` runs of a cell; they must all be there."""
@@ -120,5 +121,5 @@ def writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise InputError(
-            f"out is {shown(str(folder))}, but must be a folder that can be written ({error.strerror})."
+            f"out is {str(folder)!r}, but must be a folder that can be written ({error.strerror})."
         ) from error
