@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -78,7 +79,8 @@ _SIGNATURE = types.UniTuple(types.float64, 3)(
 def compile_formula(formula: Formula) -> Any:
     """`formula` as a pointer that `plan` and `simulate` can call; compiled once, kept if it lives in a file."""
     try:
-        return numba.cfunc(_SIGNATURE, cache=formula.__closure__ is None, error_model="numpy")(formula)
+        on_disk = formula.__closure__ is None and Path(formula.__code__.co_filename).is_file()
+        return numba.cfunc(_SIGNATURE, cache=on_disk, error_model="numpy")(formula)
     except numba.core.errors.NumbaError as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(

@@ -2,8 +2,9 @@
 
     h*(s, a) = n z / (1 - z),    z = 2 sqrt(2 [ln(2^|S| - 2) - ln(delta / (2|S||A|m))] / n(s, a)),
 
-so that h* / (n + h*) = z. For z >= 1 every model is within reach (h* infinite). Mixing by z takes from all states
-alike, where MBIE takes from the worst: this is close to MBIE, not identical to it.
+so that h* / (n + h*) = z. For z >= 1 every model is within reach (h* infinite). Mixing moves the mass z, taken from
+all states alike, where MBIE moves at most z / 4, taken from the worst: Algorithm 1 with this h hopes for more than
+MBIE does and does not behave identically.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ LABEL_SIZE, LABEL_PITCH = 9.0, 12.2
 LEADER_END, SAMPLE_END, NAME_START = 20.0, 44.0, 48.0
 LONGEST_LABEL, LONGEST_TITLE, LONGEST_TITLE_LINE = 34, 300, 72
 MOST_POINTS, PNG_DPI = 200, 150
+KEY = "line: mean over runs   band: 10 % to 90 % of runs"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class _End:
     pen: _Pen
 
 
-def average_reward_figure(bands: Sequence[Band], *, title: str, optimal: float | None) -> Figure:
+def average_reward_figure(bands: Sequence[Band], *, title: str, optimal: float | None, key: str = KEY) -> Figure:
     """Show how fast each algorithm learns: average reward so far against the step, named at the line's end.
 
     The name stands at the end of the line because a legend of a dozen entries makes the reader search.
@@ -90,7 +91,7 @@ def average_reward_figure(bands: Sequence[Band], *, title: str, optimal: float |
         FigureCanvasAgg(figure)
         axes = figure.add_axes((LEFT / WIDTH, BOTTOM / height, 0.5, body / height))
         _frame(axes, bands, optimal)
-        _head(figure, heading, height)
+        _head(figure, heading, key, height)
         _label_ends(axes, _lines(axes, bands, optimal), body)
         figure.set_label(_spoken(bands, title, optimal))
     return figure
@@ -194,12 +195,11 @@ def _frame(axes: Axes, bands: Sequence[Band], optimal: float | None) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _head(figure: Figure, heading: Sequence[str], height: float) -> None:
+def _head(figure: Figure, heading: Sequence[str], key: str, height: float) -> None:
     """Write the title and, below it, how to read a line and its band."""
     style: dict[str, Any] = {"va": "top", "parse_math": False, "linespacing": 1.35}
     x, top, below = 10 / WIDTH, height - 8, height - 9 - 15 * len(heading)
     figure.text(x, top / height, "\n".join(heading), fontsize=11, weight="bold", color=INK, **style)
-    key = "line: mean over runs   band: 10 % to 90 % of runs"
     figure.text(x, below / height, key, fontsize=8.5, color="#555555", **style)
 
 

@@ -83,7 +83,7 @@ def summary(rows: Iterable[Row]) -> str:
     """Say in one sentence how much of what the paper printed came out again, naming what did not."""
     compared = [row for row in rows if row.variant == AS_PRINTED and row.printed_mean is not None]
     if not compared:
-        return "No printed numbers to compare with."
+        return ""
     good = sum(row.verdict == REPRODUCED for row in compared)
     noun = "row" if len(compared) == 1 else "rows"
     tail = ""
@@ -143,36 +143,44 @@ def _figure(caption: str, svg: str) -> str:
 
 
 def _table(section: Section) -> str:
-    """Put our numbers beside the printed ones, the paper's own run first."""
+    """Put our numbers beside the printed ones, the paper's own run first; without print, ours alone."""
+    printed = any(row.printed_mean is not None for row in section.rows)
     variants = dict.fromkeys([AS_PRINTED, AS_DEFINED, *(row.variant for row in section.rows)])
-    groups = [_group(v, [row for row in section.rows if row.variant == v]) for v in variants]
+    groups = [_group(v, [row for row in section.rows if row.variant == v], printed) for v in variants]
     name = escape(f"Table: {section.title}")
+    legend = "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared." if printed else ""
+    compared = (
+        '<th scope="col" class="n">Printed</th><th scope="col"><span class="verdict">Verdict</span></th>'
+        if printed
+        else ""
+    )
     return (
         f'<div class="scroll" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
-        "<caption><span>Average reward per step: mean over runs [10 %, 90 %]. "
-        "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared.</span></caption>\n"
-        '<thead><tr><th scope="col">Algorithm</th><th scope="col" class="n">Ours</th>'
-        '<th scope="col" class="n">Printed</th><th scope="col"><span class="verdict">Verdict</span></th>'
+        f"<caption><span>Average reward per step: mean over runs [10 %, 90 %]. {legend}</span></caption>\n"
+        f'<thead><tr><th scope="col">Algorithm</th><th scope="col" class="n">{"Ours" if printed else "Mean"}</th>{compared}'
         '<th scope="col" class="n"><abbr title="standard error of our mean">s.e.</abbr></th>'
         '<th scope="col" class="n">Runs</th></tr></thead>\n' + "".join(groups) + "</table>\n</div>"
     )
 
 
-def _group(variant: str, rows: Sequence[Row]) -> str:
+def _group(variant: str, rows: Sequence[Row], printed: bool) -> str:
     if not rows:
         return ""
     title = escape(GROUP_TITLES.get(variant, variant))
-    head = f'<tr class="group"><th scope="rowgroup" colspan="6"><span>{title}</span></th></tr>\n'
-    return f"<tbody>\n{head}" + "".join(_row(row) for row in rows) + "</tbody>\n"
+    span = 6 if printed else 4
+    head = f'<tr class="group"><th scope="rowgroup" colspan="{span}"><span>{title}</span></th></tr>\n' if title else ""
+    return f"<tbody>\n{head}" + "".join(_row(row, printed) for row in rows) + "</tbody>\n"
 
 
-def _row(row: Row) -> str:
+def _row(row: Row, printed: bool) -> str:
     note = f" <small>{escape(row.note)}</small>" if row.note else ""
-    return (
-        f'<tr><th scope="row">{escape(row.algorithm)}{note}</th>'
-        f'<td class="n">{_estimate(row.mean, row.p10, row.p90)}</td>'
+    compared = (
         f'<td class="n">{_estimate(row.printed_mean, row.printed_p10, row.printed_p90)}</td>'
         f"<td>{_verdict(row.verdict)}</td>"
+    )
+    return (
+        f'<tr><th scope="row">{escape(row.algorithm)}{note}</th>'
+        f'<td class="n">{_estimate(row.mean, row.p10, row.p90)}</td>{compared if printed else ""}'
         f'<td class="n">{_number(row.se, 4)}</td><td class="n">{row.runs}</td></tr>\n'
     )
 

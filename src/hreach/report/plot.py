@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from hreach.loop import Run
-from hreach.report.figures import Band, average_reward_figure
+from hreach.report.figures import KEY, Band, average_reward_figure
 from hreach.report.page import write_bytes
 from hreach.simulation import Runs
 
@@ -22,7 +22,9 @@ def plot(
     steps = np.arange(1, reward.shape[1] + 1)
     average = np.cumsum(reward, axis=1) / steps
     low, high = np.quantile(average, [0.1, 0.9], axis=0)
-    figure = average_reward_figure([Band(label, steps, average.mean(axis=0), low, high)], title="", optimal=optimal)
+    band = Band(label, steps, average.mean(axis=0), low, high)
+    title, key = "Average reward per step so far", "one run" if len(reward) == 1 else KEY
+    figure = average_reward_figure([band], title=title, optimal=optimal, key=key)
     if path is not None:
         save_as(figure, Path(path))
     return figure

@@ -113,7 +113,9 @@ def _settings(spec: AgentSpec, result: Result) -> str:
     given = ", ".join(f"{k} = {v}" for k, v in spec.params.items())
     constants = ", ".join(f"{k} = {_short(v)}" for k, v in result.agent.get("constants", {}).items())
     variant = f" ({spec.variant})" if spec.variant else ""
-    return f"{spec.label}{variant}: {spec.agent} with {given}; constants ({result.agent['origin']}): {constants}"
+    parts = [f"{spec.label}{variant}: {spec.agent}", f"with {given}" if given else ""]
+    parts.append(f"; constants ({result.agent['origin']}): {constants}" if constants else "")
+    return " ".join(part for part in parts if part).replace(" ;", ";")
 
 
 def _short(value: object) -> str:

@@ -81,14 +81,13 @@ class Store:
         folder = self._folder(cell)
         folder.mkdir(parents=True, exist_ok=True)
         shard = folder / f"{first}-{first + runs}.parquet"
-        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-        os.close(handle)
+        temporary = folder / f".{shard.name}.{os.getpid()}.tmp"
         try:
             pq.write_table(table, temporary, compression="zstd")
             if not shard.exists():
                 os.replace(temporary, shard)
         finally:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
     def read(self, cell: Cell, runs: int) -> Result:
         """The first `runs` runs of a cell; they must all be there."""
