@@ -13,6 +13,7 @@ from hreach.errors import InputError, number, require, whole
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Numbers = float | Sequence[float]
 
 
 class FeatureMap(ABC):
@@ -51,7 +52,7 @@ def check_actions(actions: ArrayLike, rows: int) -> Integers:
     return result.astype(np.int64)
 
 
-def check_range(actions: Integers, count: int) -> None:
+def in_range(actions: Integers, count: int) -> None:
     """Refuse actions that do not exist."""
     require(bool((actions < count).all()), "actions", actions, f"below {count}")
 
@@ -65,7 +66,7 @@ def numbers(name: str, value: Any, length: int | None = None) -> tuple[float, ..
     return result
 
 
-def components_of(chosen: Sequence[int], states: int) -> tuple[int, ...]:
+def indices(chosen: Sequence[int], states: int) -> tuple[int, ...]:
     """`chosen` as indices of a state of `states` components."""
     result = tuple(whole("components", c, 0) for c in chosen)
     require(len(result) > 0 and max(result) < states, "components", chosen, f"of the state, from 0 to {states - 1}")

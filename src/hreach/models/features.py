@@ -24,9 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hreach.errors import number, positive, require, unknown_name, whole
-from hreach.models.feature_map import Array, FeatureMap, Integers, check_range, components_of, fill, numbers, plain
-
-Numbers = float | Sequence[float]
+from hreach.models.feature_map import Array, FeatureMap, Integers, Numbers, fill, in_range, indices, numbers, plain
 
 
 @dataclass(frozen=True)
@@ -113,12 +111,11 @@ class RBF(FeatureMap):
     def _values(self, states: Array, actions: Integers) -> Array:
         result = np.ones((len(states), 1))
         for d, (centres, width) in enumerate(zip(self.centres, np.atleast_1d(self.widths), strict=True)):
-            scaled = (states[:, d, None] - np.array(centres)) / width
-            power = -0.5 * np.square(np.clip(scaled, -1e150, 1e150))
+            power = -0.5 * np.square(np.clip((states[:, d, None] - np.array(centres)) / width, -1e150, 1e150))
             top = power.max(axis=1, keepdims=True) if self.normalised else 0.0
             bump = np.exp(power - top)
-            bump = bump / bump.sum(axis=1, keepdims=True) if self.normalised else bump
-            result = (result[:, :, None] * bump[:, None, :]).reshape(len(states), -1)
+            bump /= bump.sum(axis=1, keepdims=True) if self.normalised else 1.0
+            result = (result[:, :, None] * bump[:, None, :]).reshape(len(states), result.shape[1] * len(centres))
         return result
 
 
@@ -183,7 +180,7 @@ class Term(FeatureMap):
     def __post_init__(self) -> None:
         if not callable(self.function) and self.function not in FUNCTIONS:
             raise unknown_name("function", self.function, FUNCTIONS)
-        components_of((self.component,), self.states)
+        indices((self.component,), self.states)
         fill(self, scale=number("scale", self.scale))
 
     def _values(self, states: Array, actions: Integers) -> Array:
@@ -210,7 +207,7 @@ class ActionValue(FeatureMap):
         fill(self, value=rows, size=len(rows[0]))
 
     def _values(self, states: Array, actions: Integers) -> Array:
-        check_range(actions, len(self.value))
+        in_range(actions, len(self.value))
         return np.asarray(np.array(self.value, dtype=np.float64)[actions])
 
 
@@ -241,7 +238,7 @@ class Select(FeatureMap):
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        chosen = components_of(self.components, self.states)
+        chosen = indices(self.components, self.states)
         require(len(chosen) == self.map.states, "components", chosen, f"{self.map.states} components for the map")
         fill(self, components=chosen, size=self.map.size)
 
@@ -304,7 +301,7 @@ class ActionBlocks(FeatureMap):
         fill(self, states=self.map.states, size=self.map.size * whole("actions", self.actions, 1))
 
     def _values(self, states: Array, actions: Integers) -> Array:
-        check_range(actions, self.actions)
+        in_range(actions, self.actions)
         result = np.zeros((len(states), self.actions, self.map.size))
         result[np.arange(len(states)), actions] = self.map._values(states, actions)
         return result.reshape(len(states), self.size)
@@ -322,14 +319,13 @@ def from_settings(settings: Mapping[str, Any], states: int, actions: int, seed: 
 
     {"kind": "action-blocks", "map": {"kind": "rbf-grid", "components": [1], "low": -0.07, "high": 0.07, "count": 10}}
 
-    `states` and `actions` come from the domain and `seed` from the run; any map may have `components`, which wraps it
-    in `Select`.
+    `states` and `actions` come from the domain, `seed` from the run; `components` wraps any map in `Select`.
     """
     require(isinstance(settings, Mapping), "features", settings, "a table with a kind")
     kind = settings.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise unknown_name("kind of features", kind, KINDS)
-    chosen = components_of(settings["components"], states) if "components" in settings else None
+    chosen = indices(settings["components"], states) if "components" in settings else None
     width = states if chosen is None else len(chosen)
     run = {"states": width, "actions": actions, "seed": seed}
     built = KINDS[kind](**_arguments(kind, settings, run))
@@ -340,18 +336,15 @@ def from_settings(settings: Mapping[str, Any], states: int, actions: int, seed: 
 def _arguments(kind: str, settings: Mapping[str, Any], run: dict[str, int]) -> dict[str, Any]:
     known = inspect.signature(KINDS[kind]).parameters
     allowed = {*known} - {"states", "actions"}
-    result: dict[str, Any] = {name: value for name, value in run.items() if name in known}
-    for name, value in settings.items():
-        if name in allowed:
-            result[name] = _inner(name, value, run)
-        elif name not in ("kind", "components"):
+    for name in settings:
+        if name not in {*allowed, "kind", "components"}:
             raise unknown_name(f"setting of {kind!r}", name, {*allowed, "components"})
+    result: dict[str, Any] = {name: value for name, value in run.items() if name in known}
+    result |= {name: plain(value) for name, value in settings.items() if name in allowed}
     missing = [p.name for p in known.values() if p.default is p.empty and p.name not in result]
     require(not missing, f"{kind!r} without {', '.join(missing)}", dict(settings), "given every setting it needs")
+    if "map" in result:
+        result["map"] = from_settings(result["map"], **run)
+    if "maps" in result:
+        result["maps"] = tuple(from_settings(each, **run) for each in result["maps"])
     return result
-
-
-def _inner(name: str, value: Any, run: dict[str, int]) -> Any:
-    if name == "maps":
-        return tuple(from_settings(each, **run) for each in value)
-    return from_settings(value, **run) if name == "map" else plain(value)

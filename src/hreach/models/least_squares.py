@@ -1,0 +1,289 @@
+"""Least squares that grows by one sample at a time: the factor that every output with the same features shares.
+
+    A = X'X + ridge I,    theta^ = A^-1 X'y,    q = phi' A^-1 phi
+
+Kept are X'X and X'y themselves and, for use, the triangular root R with R'R = A together with R^-T X'y. A sample
+changes both by plane rotations in O(n^2): a QR decomposition that grows by one row. Its errors grow with the condition
+number of X, not of X'X; the diagonal of R never falls below sqrt(ridge); q is a sum of squares. So nothing here
+becomes negative or infinite. One forward substitution per sample gives the prediction error *before* the update.
+
+Drift rule: with every sample phi, R'(R phi) is compared with A phi. When some |difference_i| exceeds
+tolerance sqrt(A_ii) sum_j sqrt(A_jj) |phi_j|, a bound that rounding alone respects whatever the scales and the
+conditioning, R is made anew from A. If A is not positive definite in floating point, its diagonal is enlarged by
+some units of rounding until it is, and a RuntimeWarning says so once per factor.
+
+Samples belong to independent blocks, one per action for `ActionBlocks`, otherwise a single one: B leads every shape.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas
+
+from hreach.compiling import compiled
+from hreach.models.feature_map import Array, Integers
+
+ZRule = Literal["singular", "small"]
+_ONE = 1 - 1e-9  # an eigenvalue of exactly 1 may come out a rounding error below it
+
+
+class Spectrum(NamedTuple):
+    """X'X = U diag(values) U' of each block, without the ridge, largest first: (B, n), (B, n, n). Paper: I_h."""
+
+    values: Array
+    vectors: Array
+
+    def parts(self, ridge: float = 1.0, rule: ZRule = "singular") -> tuple[Array, Array, Array]:
+        """Eigenvalues (B, n) of the paper's g, w and z.
+
+        g = 1 / lambda where lambda >= 1, w = 1 where lambda < 1, z = 1 / lambda, undefined while X'X is singular.
+        rule="singular": then z = 1 / (lambda + ridge) for every lambda. rule="small": always, where lambda < 1.
+        """
+        values = np.maximum(self.values, 0.0)  # rounding may leave small negative ones
+        large = values >= _ONE
+        singular = values[:, -1:] <= values.shape[1] * np.finfo(float).eps * values[:, :1]
+        shift = np.where(singular if rule == "singular" else ~large, ridge, 0.0)
+        return np.where(large, 1 / np.maximum(values, _ONE), 0.0), np.where(large, 0.0, 1.0), 1 / (values + shift)
+
+    def matrices(self, ridge: float = 1.0, rule: ZRule = "singular") -> tuple[Array, Array, Array]:
+        """The paper's g, w and z themselves, (B, n, n) each."""
+        U = self.vectors
+        g, w, z = ((U * part[:, None, :]) @ U.transpose(0, 2, 1) for part in self.parts(ridge, rule))
+        return g, w, z
+
+    def terms(self, phi: Array, block: Integers, ridge: float, rule: ZRule) -> Array:
+        """(phi' g phi, ||phi' z||, ||w phi||) of every row of phi (N, n): shape (3, N). Paper: I_h."""
+        result = np.zeros((3, len(phi)))
+        for b, (g, w, z) in enumerate(zip(*self.parts(ridge, rule), strict=True)):
+            rows = rows_of(block, b, len(self.values))
+            along = phi[rows] @ self.vectors[b]
+            result[0, rows] = np.square(along) @ g
+            result[1, rows] = np.linalg.norm(along * z, axis=1)
+            result[2, rows] = np.sqrt(np.square(along) @ w)
+        return result
+
+
+class Factor:
+    """Explicit state of one least-squares problem with n features, k outputs and B blocks; see the module."""
+
+    SAVED = ("gram", "moments", "root", "rotated", "count", "error_mean", "error_max")
+    SAVED_SPECTRUM = ("values", "vectors", "spectrum_count")
+
+    def __init__(self, n: int, outputs: int, blocks: int, ridge: float, tolerance: float) -> None:
+        self.ridge, self.tolerance = ridge, tolerance
+        self.gram = np.zeros((blocks, n, n))  # X'X
+        self.moments = np.zeros((blocks, n, outputs))  # X'y
+        self.root = np.tile(np.sqrt(ridge) * np.eye(n), (blocks, 1, 1))  # R, upper
+        self.rotated = np.zeros((blocks, n, outputs))  # R^-T X'y
+        self.count = np.zeros(blocks, dtype=np.int64)
+        self.error_mean = np.zeros(outputs)
+        self.error_max = np.zeros(outputs)
+        self.values = np.zeros((blocks, n))
+        self.vectors = np.tile(np.eye(n), (blocks, 1, 1))
+        self.spectrum_count = np.zeros(blocks, dtype=np.int64)
+        self.repairs = 0
+        self._warned = False
+        self._weights: Array | None = None
+        self._work = np.zeros(n), np.zeros(n), np.zeros(outputs)
+
+    def learn(self, phi: Array, block: Integers, y: Array) -> None:
+        """Learn from rows phi (N, n), block (N,), y (N, k), one after the other."""
+        self._weights = None
+        done, repaired = 0, -1
+        while True:
+            done = _learn(done, repaired, self._arrays(), self.ridge, self.tolerance, phi, y, block, self._work)
+            if done == len(phi):
+                return
+            self.repair(int(block[done]))
+            repaired = done
+
+    def repair(self, b: int) -> None:
+        """Make R of block b anew from A, and R^-T X'y with it."""
+        self.repairs += 1
+        self._weights = None
+        self.root[b] = self._cholesky(self.gram[b] + self.ridge * np.eye(self.gram.shape[1]))
+        self.rotated[b] = blas.dtrsm(1.0, self.root[b].T, self.moments[b], lower=1)
+
+    def weights(self) -> Array:
+        """theta^ = A^-1 X'y, (B, n, k)."""
+        if self._weights is None:
+            self._weights = np.stack([blas.dtrsm(1.0, R, z) for R, z in zip(self.root, self.rotated, strict=True)])
+        return self._weights
+
+    def predict(self, phi: Array, block: Integers) -> Array:
+        """theta^' phi of every row, (N, k)."""
+        weights = self.weights()
+        result = np.empty((len(phi), weights.shape[2]))
+        for b, weight in enumerate(weights):
+            rows = rows_of(block, b, len(weights))
+            result[rows] = phi[rows] @ weight
+        return result
+
+    def leverage(self, phi: Array, block: Integers) -> Array:
+        """q = phi' A^-1 phi = ||R^-T phi||^2 of every row, (N,)."""
+        result = np.empty(len(phi))
+        for b, root in enumerate(self.root):
+            rows = rows_of(block, b, len(self.root))
+            solved = blas.dtrsm(1.0, root.T, phi[rows].T, lower=1)  # both already in the order that BLAS wants
+            result[rows] = np.einsum("ij,ij->j", solved, solved)
+        return result
+
+    def spectrum(self, growth: float) -> Spectrum:
+        """The eigenvalues of X'X; those of a block are renewed only when its samples grew by the share `growth`."""
+        new = self.count - self.spectrum_count
+        for b in np.flatnonzero((new > 0) & (new >= growth * self.spectrum_count)):
+            values, vectors = np.linalg.eigh(self.gram[b])
+            self.values[b], self.vectors[b] = values[::-1], vectors[:, ::-1]
+            self.spectrum_count[b] = self.count[b]
+        return Spectrum(self.values, self.vectors)
+
+    def restore(self, name: str, array: NDArray[Any]) -> None:
+        """Put back one of the saved arrays."""
+        setattr(self, name, array)
+        self._weights = None
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return tuple(getattr(self, name) for name in self.SAVED)
+
+    def _cholesky(self, A: Array) -> Array:
+        for jitter in (0.0, *(4 * len(A) * np.finfo(float).eps * 10.0**k for k in range(12))):
+            try:
+                return np.ascontiguousarray(np.linalg.cholesky(A + np.diag(jitter * A.diagonal())).T)
+            except np.linalg.LinAlgError:
+                self._warn()
+        raise FloatingPointError("X'X is no longer a positive semidefinite matrix: its array was changed from outside.")
+
+    def _warn(self) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                "X'X + ridge I is not positive definite in floating point; its diagonal was enlarged by rounding. "
+                "Rescale the features or use a larger ridge.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+def rows_of(block: Integers, b: int, blocks: int) -> Any:
+    """The rows of block b; all of them, without a copy, when there is a single block."""
+    return slice(None) if blocks == 1 else np.flatnonzero(block == b)
+
+
+# Compiled, sample s of phi (N, n) and y (N, k), block b; x (n,), u (n,) and t (k,) are work space.
+
+
+@compiled
+def _learn(
+    done: int,
+    repaired: int,
+    state: Any,
+    ridge: float,
+    tolerance: float,
+    phi: Array,
+    y: Array,
+    block: Integers,
+    work: Any,
+) -> int:
+    """Learn from samples done, done + 1, ...; stop at one that shows drift and return its number."""
+    gram, moments, root, rotated, count, error_mean, error_max = state
+    x, u, t = work
+    for s in range(done, phi.shape[0]):
+        b = block[s]
+        # a sample that was just repaired for goes on with what there is
+        if s != repaired and _drifted(gram, root, b, ridge, tolerance, phi, s, x, u):
+            return s
+        _predict(root, rotated, b, phi, s, x, t)
+        count[b] += 1
+        _note_errors(error_mean, error_max, count, y, s, t)
+        _add(gram, moments, b, phi, y, s)
+        _rotate(root, rotated, b, phi, y, s, x, t)
+    return len(phi)
+
+
+@compiled
+def _drifted(
+    gram: Array, root: Array, b: int, ridge: float, tolerance: float, phi: Array, s: int, x: Array, u: Array
+) -> bool:
+    """Whether R'(R phi) and A phi differ by more than rounding."""
+    n = phi.shape[1]
+    weight = 0.0
+    for i in range(n):
+        x[i] = 0.0
+        u[i] = -ridge * phi[s, i]
+        weight += np.sqrt(gram[b, i, i] + ridge) * abs(phi[s, i])
+        for j in range(i, n):
+            x[i] += root[b, i, j] * phi[s, j]
+    for i in range(n):
+        for j in range(i, n):
+            u[j] += root[b, i, j] * x[i]
+        for j in range(n):
+            u[i] -= gram[b, i, j] * phi[s, j]
+    drifted = False
+    for i in range(n):
+        drifted |= not abs(u[i]) <= tolerance * np.sqrt(gram[b, i, i] + ridge) * weight  # also true of nan
+    return drifted
+
+
+@compiled
+def _predict(root: Array, rotated: Array, b: int, phi: Array, s: int, x: Array, t: Array) -> None:
+    """t = theta^' phi = (R^-T phi) . (R^-T X'y)."""
+    n, outputs = phi.shape[1], t.shape[0]
+    t[:] = 0.0
+    for i in range(n):
+        x[i] = phi[s, i]
+    for i in range(n):
+        x[i] /= root[b, i, i]
+        for j in range(i + 1, n):
+            x[j] -= root[b, i, j] * x[i]
+        for o in range(outputs):
+            t[o] += x[i] * rotated[b, i, o]
+
+
+@compiled
+def _note_errors(mean: Array, top: Array, count: Integers, y: Array, s: int, t: Array) -> None:
+    """Running mean and maximum of |y - prediction|."""
+    total = 0
+    for c in count:
+        total += c
+    for o in range(t.shape[0]):
+        error = abs(y[s, o] - t[o])
+        mean[o] += (error - mean[o]) / total
+        top[o] = max(top[o], error)
+
+
+@compiled
+def _add(gram: Array, moments: Array, b: int, phi: Array, y: Array, s: int) -> None:
+    """X'X and X'y with one more row."""
+    for i in range(phi.shape[1]):
+        for j in range(phi.shape[1]):
+            gram[b, i, j] += phi[s, i] * phi[s, j]
+        for o in range(y.shape[1]):
+            moments[b, i, o] += phi[s, i] * y[s, o]
+
+
+@compiled
+def _rotate(root: Array, rotated: Array, b: int, phi: Array, y: Array, s: int, x: Array, t: Array) -> None:
+    """Rotate the row (phi, y) into (R, R^-T X'y) until nothing of phi is left."""
+    n, outputs = phi.shape[1], t.shape[0]
+    for o in range(outputs):
+        t[o] = y[s, o]
+    for i in range(n):
+        x[i] = phi[s, i]
+    for i in range(n):
+        if x[i] == 0.0:
+            continue
+        length = np.hypot(root[b, i, i], x[i])
+        c, d = root[b, i, i] / length, x[i] / length
+        root[b, i, i] = length
+        for j in range(i + 1, n):
+            old = root[b, i, j]
+            root[b, i, j] = c * old + d * x[j]
+            x[j] = c * x[j] - d * old
+        for o in range(outputs):
+            old = rotated[b, i, o]
+            rotated[b, i, o] = c * old + d * t[o]
+            t[o] = c * t[o] - d * old
