@@ -1,6 +1,7 @@
 """Speed as ratios: two programs in one run on one machine. `make bench` prints it and writes benchmarks/RESULTS.md.
 
-Each timing is the smallest of several, taken in turns, so that a busy moment hits both programs alike.
+Each timing is the smallest of several processes, taken in turns, so that a busy moment or an unlucky place in memory
+hits both programs alike.
 """
 
 from __future__ import annotations
@@ -30,12 +31,21 @@ def fastest(programs: dict[str, Callable[[], float]], rounds: int) -> dict[str, 
     return best
 
 
-def simulated(threads: int) -> float:
-    import hreach
-
+SIMULATE = """
+import sys, time, hreach
+def seconds():
     began = time.perf_counter()
-    hreach.simulate("chain", "pac-rmdp", {"h": H}, runs=RUNS, steps=STEPS, threads=threads)
+    hreach.simulate("chain", "pac-rmdp", {"h": %d}, runs=%d, steps=%d, threads=int(sys.argv[1]))
     return time.perf_counter() - began
+seconds()  # warm from here on
+print(min(seconds() for _ in range(4)))
+"""
+
+
+def simulated(threads: int) -> float:
+    """Seconds of the simulation in a process of its own, warm."""
+    program = [sys.executable, "-c", SIMULATE % (H, RUNS, STEPS), str(threads)]
+    return float(subprocess.run(program, check=True, capture_output=True, text=True).stdout)
 
 
 def compile_reference(name: str, *flags: str) -> Path:
@@ -53,8 +63,7 @@ def reference(program: Path) -> float:
 
 
 def numpy_seconds_per_step(runs: int = 2) -> float:
-    sys.path.insert(0, str(HERE / "reference"))
-    import numpy_agent
+    from benchmarks.reference import numpy_agent
 
     import hreach
 
@@ -82,12 +91,12 @@ def main() -> None:
         lines.append((what, measured, goal))
         print(f"{what}: {measured} (goal: {goal})", flush=True)
 
-    simulated(1)  # compiled code is warm from here on
+    sys.path.insert(0, str(HERE.parent))
     cell = f"PAC-RMDP({H}), chain, {RUNS} runs x {STEPS} steps"
     if shutil.which("g++"):
         general, fixed = compile_reference("chain"), compile_reference("chain-fixed", "-DLENGTH=5")
         best = fastest(
-            {"hreach": lambda: simulated(1), "c++": lambda: reference(general), "fixed": lambda: reference(fixed)}, 9
+            {"hreach": lambda: simulated(1), "c++": lambda: reference(general), "fixed": lambda: reference(fixed)}, 7
         )
         ours = best["hreach"]
         say(f"{cell}, one thread", f"{ours:.3f} s, {1e9 * ours / RUNS / STEPS:.0f} ns a step", "-")
@@ -95,7 +104,7 @@ def main() -> None:
         say("time / the same C++ with its sizes compiled in", f"{ours / best['fixed']:.2f}", "-")
     else:
         print("no g++ here: the comparison with C++ is left out")
-    threads = fastest({"1": lambda: simulated(1), "2": lambda: simulated(2)}, 9)
+    threads = fastest({"1": lambda: simulated(1), "2": lambda: simulated(2)}, 7)
     say("one thread / two threads", f"{threads['1'] / threads['2']:.2f}", "at least 1.8")
     slow = min(numpy_seconds_per_step() for _ in range(2))
     say("plain NumPy reference / hreach, one thread", f"{slow * RUNS * STEPS / threads['1']:.0f}", "at least 100")

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import TabularMDP
-from hreach.domains import DOMAINS
 from hreach.domains.tabular import TabularEnv
 
 Array = NDArray[np.float64]
-NAMES = sorted(DOMAINS)
+NAMES = ["chain", "modified-chain"]  # the tabular ones
 
 
 def domain(name: str, **params: Any) -> TabularEnv:

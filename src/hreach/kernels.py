@@ -106,6 +106,21 @@ def uniform(stream: NDArray[np.uint64]) -> float:
     return float(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
+@compiled
+def begin_streams(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
+    """PCG64's state after seeding with words (n, 4), as `uniform` steps it, into out (n, 4).
+
+    The increment is twice the last two words plus 1; the state is increment + the first two words, stepped once.
+    """
+    for i in range(words.shape[0]):
+        out[i, 2] = (words[i, 2] << np.uint64(1)) | (words[i, 3] >> np.uint64(63))
+        out[i, 3] = (words[i, 3] << np.uint64(1)) | np.uint64(1)
+        out[i, 1] = out[i, 3] + words[i, 1]
+        carry = np.uint64(1) if out[i, 1] < words[i, 1] else np.uint64(0)
+        out[i, 0] = out[i, 2] + words[i, 0] + carry
+        uniform(out[i])
+
+
 # --- planning -------------------------------------------------------------------------------------------------
 
 
@@ -214,12 +229,8 @@ def _sweep(
     for s in range(states):
         best = -np.inf
         for i in range(s * actions, s * actions + actions):
-            hope = q[i]
-            if hope > cap:
-                hope = cap
-                q[i] = cap
-            if hope > best:
-                best = hope
+            q[i] = min(q[i], cap)
+            best = max(best, q[i])
         change = abs(best - value[s])
         if change > residual:
             residual = change

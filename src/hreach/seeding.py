@@ -1,7 +1,7 @@
 """One `numpy.random.SeedSequence` tree, addressed by (seed, run); nothing depends on how work is split.
 
 A run has two seeds, one for its environment and one for its agent's ties and coins. A Gymnasium environment
-turns its seed into PCG64; `streams` are the same PCG64 as four plain words each, which the compiled loop steps.
+turns its seed into PCG64; `hreach.streams` has the same PCG64 as four plain words, which the compiled loop steps.
 NumPy makes one sequence at a time, in Python; here the same hash (O'Neill's seed_seq, NEP 19) runs over all runs
 at once, so that seeding a thousand runs does not cost a fifth of simulating them.
 """
@@ -18,8 +18,7 @@ from hreach.errors import require, whole
 Seed = int | Sequence[int]
 Words = NDArray[np.uint32]
 
-_MASK32, _MASK128 = (1 << 32) - 1, (1 << 128) - 1
-_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645  # of PCG64
+_MASK32 = (1 << 32) - 1
 _POOL = 4
 
 
@@ -38,16 +37,10 @@ def run_seeds(seed: Seed, first: int, runs: int) -> NDArray[np.uint64]:
     return _generate_state([*fixed, numbers], 2)
 
 
-def streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """State of `numpy.random.PCG64(seed)` for every seed: shape (*seeds.shape, 4).
-
-    The words are (state high, state low, increment high, increment low).
-    """
-    flat = seeds.reshape(-1)
-    low, high = flat & np.uint64(_MASK32), flat >> np.uint64(32)
-    words = _generate_state([low.astype(np.uint32), high.astype(np.uint32)], 4)
-    states = [_pcg64(*(int(w) for w in row)) for row in words]
-    return np.array(states, dtype=np.uint64).reshape(*seeds.shape, 4)
+def seed_words(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """`SeedSequence(seed).generate_state(4, uint64)` for every seed: shape (seeds, 4)."""
+    low, high = seeds & np.uint64(_MASK32), seeds >> np.uint64(32)
+    return _generate_state([low.astype(np.uint32), high.astype(np.uint32)], 4)
 
 
 AGENT = np.uint64(0x9E3779B97F4A7C15)  # so that an agent never draws what an environment of the same seed draws
@@ -109,11 +102,3 @@ def _mixed_pool(entropy: list[Words]) -> list[Words]:
 
 def _fold(word: Words) -> Words:
     return np.asarray(word ^ word >> np.uint32(16), dtype=np.uint32)
-
-
-def _pcg64(state_high: int, state_low: int, stream_high: int, stream_low: int) -> tuple[int, int, int, int]:
-    """PCG64's state after seeding with these words."""
-    increment = ((stream_high << 64 | stream_low) << 1 | 1) & _MASK128
-    state = ((increment + (state_high << 64 | state_low)) * _MULTIPLIER + increment) & _MASK128
-    low = (1 << 64) - 1
-    return state >> 64, state & low, increment >> 64, increment & low

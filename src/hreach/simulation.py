@@ -26,10 +26,11 @@ from hreach.domains import make_domain
 from hreach.errors import InputError, whole
 from hreach.kernels import Belief, World
 from hreach.mdp import TabularMDP
-from hreach.seeding import AGENT, Seed, run_seeds, streams
+from hreach.seeding import AGENT, Seed, run_seeds
+from hreach.streams import streams
 
 _simulate = announcing(kernels.simulate)
-_CHUNK_STEPS = 30_000  # work handed to a thread at once: some milliseconds
+_CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
 
 
 @dataclass(frozen=True)

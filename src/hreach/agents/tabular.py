@@ -20,7 +20,8 @@ from hreach.compiling import Array, Formula, announcing, compile_formula
 from hreach.errors import InputError, number, positive, require, whole
 from hreach.kernels import Belief, Rule
 from hreach.models.counts import Counts
-from hreach.seeding import AGENT, check_seed, streams
+from hreach.seeding import AGENT, check_seed
+from hreach.streams import streams
 
 _plan, _act, _learn = announcing(kernels.plan), announcing(kernels.act), announcing(kernels.learn)
 _refresh_all = announcing(kernels.refresh_all)

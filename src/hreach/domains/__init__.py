@@ -21,6 +21,18 @@ DOMAINS = {
         "Kawaguchi 2016, A5",
         "ModifiedChain-v0",
     ),
+    "mountain-car": Entry(
+        "hreach.domains.mountain_car:MountainCar",
+        "a weak car must swing back to get out of a valley; noisy, and waiting in the valley is cheap",
+        "Sutton and Barto 1998; Kawaguchi 2016, A7",
+        "MountainCar-v0",
+    ),
+    "hiv": Entry(
+        "hreach.domains.hiv:HIV",
+        "two drugs, a decision every five days; only interruptions of treatment teach the immune system",
+        "Adams et al. 2004; Ernst et al. 2006; Kawaguchi 2016, A7",
+        "HIV-v0",
+    ),
 }
 
 

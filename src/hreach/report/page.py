@@ -148,6 +148,7 @@ def _table(section: Section) -> str:
     variants = dict.fromkeys([AS_PRINTED, AS_DEFINED, *(row.variant for row in section.rows)])
     groups = [_group(v, [row for row in section.rows if row.variant == v], printed) for v in variants]
     name = escape(f"Table: {section.title}")
+    ours = "Ours" if printed else "Mean"
     legend = "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared." if printed else ""
     compared = (
         '<th scope="col" class="n">Printed</th><th scope="col"><span class="verdict">Verdict</span></th>'
@@ -157,7 +158,7 @@ def _table(section: Section) -> str:
     return (
         f'<div class="scroll" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
         f"<caption><span>Average reward per step: mean over runs [10 %, 90 %]. {legend}</span></caption>\n"
-        f'<thead><tr><th scope="col">Algorithm</th><th scope="col" class="n">{"Ours" if printed else "Mean"}</th>{compared}'
+        f'<thead><tr><th scope="col">Algorithm</th><th scope="col" class="n">{ours}</th>{compared}'
         '<th scope="col" class="n"><abbr title="standard error of our mean">s.e.</abbr></th>'
         '<th scope="col" class="n">Runs</th></tr></thead>\n' + "".join(groups) + "</table>\n</div>"
     )

@@ -1,0 +1,314 @@
+"""Simulated HIV treatment: which of two drugs to give, decided every five days.
+
+The patient is the six equations of Adams et al. (2004), see `hiv_dynamics`. Drugs hold the virus down but weaken the
+immune response E, which only learns from the infection; the way to the healthy steady state, in which the patient
+needs no drugs, leads through interruptions of treatment. Every measured day with state s earns
+
+    r(s, a) = -Q V - R1 e1^2 - R2 e2^2 + S E,
+
+with (e1, e2) the efficacies of the drugs given. The setting is that of D. Ernst, G.-B. Stan, J. Goncalves, L. Wehenkel,
+"Clinical data based optimal STI strategies for HIV: a reinforcement learning approach", CDC 2006, modified by Kawaguchi
+(2016), appendix A7: the patient is seen without error every five days, and once more, with error, a day later.
+
+What the sources leave open is settled here, each by a parameter:
+
+- `reward_every` = 1: a decision earns the sum over its five days, measured at the end of each day. The
+  paper counts its steps in days, and 1000 days in the healthy steady state then earn 3.53e11, the scale of its epsilon
+  of 30^10; `reward_every` = 5 pays for the last day only, as programs of the Ernst line do (1/5 of that).
+- `process_noise` = .01: A7 adds N(0, .01) "for each dynamic state" without units. In cells per ml that would be
+  nothing, so it is a standard deviation on log10 of every component, added after each day; likewise
+  `observation_noise` = .1 on log10 of the noisy measurement.
+- `R2` = 2000: some programs have 20000; against S E up to 3.5e8 it makes no difference.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, follow_rows, simulate
+from hreach.errors import InputError, at_least, discount, number, positive, require, whole
+
+Array = NDArray[np.float64]
+
+LOWEST, HIGHEST = -5.0, 8.0  # log10; limits of what is observed, not of what happens
+# The steady states as published (Adams et al. 2004), from which the exact ones are sought.
+PUBLISHED = {
+    "unhealthy": (163573.0, 11945.0, 5.0, 46.0, 63919.0, 24.0),
+    "healthy": (967839.0, 76.0, 621.0, 6.0, 415.0, 353108.0),
+}
+
+
+class HIV(gymnasium.Env[Array, np.int64]):
+    """Observes log10 of (T1, T1*, T2, T2*, V, E) at each decision, clipped to [-5, 8].
+
+    What an agent may be told, besides Gymnasium's spaces:
+
+    bounds         (2, 6): lowest and highest observation
+    state_names    ("T1", "T1*", "T2", "T2*", "V", "E")
+    actions        4: no drug, RTI, PI, both
+    efficacies     (4, 2): (e1, e2) of each action
+    gamma          the discount of one decision (.98)
+    known_reward   r(s, a) of one measured day, which the paper's agents know
+    noise_free_step  the truth without noise, for tests and for planners that need not learn
+    healthy, unhealthy  (6,): the steady states without drugs
+
+    `info` holds "state" (6,), the state without logarithm and clipping, and after a step also
+
+    day_after        (6,): log10 of the state one day after the decision that was just carried out
+    day_after_noisy  (6,): the same with `observation_noise`: what the paper's agents see
+    trajectory       (days_per_step + 1, 6): the states of this step day by day, from the old to the new one
+
+    An episode is truncated when `episode_days` are over and never terminates. It starts in the unhealthy steady state,
+    in `start`, or in `reset(options={"state": ...})` (not in log10). Each step draws 6 (days_per_step + 1) normal
+    numbers whatever the noise is, so that runs with different noise share their randomness.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 (Gymnasium's own type)
+    state_names = STATE_NAMES
+    actions = 4
+
+    def __init__(
+        self,
+        days_per_step: int = 5,
+        reward_every: int = 1,
+        episode_days: int = 1000,
+        process_noise: float = 0.01,
+        observation_noise: float = 0.1,
+        start: Sequence[float] | Array | None = None,
+        gamma: float = 0.98,
+        rti_efficacy: float = 0.7,
+        pi_efficacy: float = 0.3,
+        Q: float = 0.1,
+        R1: float = 20000.0,
+        R2: float = 2000.0,
+        S: float = 1000.0,
+        l1: float = 10000.0,
+        d1: float = 0.01,
+        k1: float = 8e-7,
+        l2: float = 31.98,
+        d2: float = 0.01,
+        f: float = 0.34,
+        k2: float = 1e-4,
+        delta: float = 0.7,
+        m1: float = 1e-5,
+        m2: float = 1e-5,
+        NT: float = 100.0,
+        c: float = 13.0,
+        r1: float = 1.0,
+        r2: float = 1.0,
+        lE: float = 1.0,
+        bE: float = 0.3,
+        Kb: float = 100.0,
+        dE: float = 0.25,
+        Kd: float = 500.0,
+        deltaE: float = 0.1,
+        render_mode: str | None = None,
+    ) -> None:
+        self.days_per_step = whole("days_per_step", days_per_step, 1)
+        self.reward_every = whole("reward_every", reward_every, 1)
+        divides = self.days_per_step % self.reward_every == 0
+        require(divides, "reward_every", reward_every, f"a divisor of days_per_step ({self.days_per_step})")
+        self.episode_days = whole("episode_days", episode_days, 1)
+        self.process_noise = at_least("process_noise", process_noise, 0)
+        self.observation_noise = at_least("observation_noise", observation_noise, 0)
+        self.gamma = discount(gamma)
+        e1, e2 = _share("rti_efficacy", rti_efficacy), _share("pi_efficacy", pi_efficacy)
+        self.efficacies = np.array([[0.0, 0.0], [e1, 0.0], [0.0, e2], [e1, e2]])
+        self._weights = [_finite(name, value) for name, value in (("Q", Q), ("R1", R1), ("R2", R2), ("S", S))]
+        given = {"l1": l1, "d1": d1, "k1": k1, "l2": l2, "d2": d2, "f": _share("f", f), "k2": k2, "delta": delta}
+        given |= {
+            "m1": m1,
+            "m2": m2,
+            "NT": NT,
+            "c": c,
+            "r1": r1,
+            "r2": r2,
+            "lE": lE,
+            "bE": bE,
+            "Kb": positive("Kb", Kb),
+        }
+        given |= {"dE": dE, "Kd": positive("Kd", Kd), "deltaE": deltaE}
+        self.parameters = np.array([at_least(name, given[name], 0) for name in PARAMETER_NAMES])
+        modes = self.metadata["render_modes"]
+        require(render_mode is None or render_mode in modes, "render_mode", render_mode, f"None or one of {modes}")
+        self.render_mode = render_mode
+        self.bounds = np.array([[LOWEST] * 6, [HIGHEST] * 6])
+        self.observation_space = gymnasium.spaces.Box(self.bounds[0], self.bounds[1], dtype=np.float64)
+        self.action_space = gymnasium.spaces.Discrete(self.actions)
+        self.start = self.unhealthy if start is None else _amounts("start", start)
+        self._days = [self.start]  # the state of each day of this episode, and the action given on it
+        self._given: list[int] = []
+
+    @functools.cached_property
+    def unhealthy(self) -> Array:
+        """The stable steady state (6,) of an untreated infection, E near 24."""
+        return self._steady("unhealthy")
+
+    @functools.cached_property
+    def healthy(self) -> Array:
+        """The stable steady state (6,) in which the immune system holds the virus down, E near 353 000."""
+        return self._steady("healthy")
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Back to the start, or to `options["state"]`."""
+        super().reset(seed=seed)
+        given = (options or {}).get("state")
+        self._days = [self.start if given is None else _amounts("options['state']", given)]
+        self._given = []
+        return observed(self._days[0]), {"state": self._days[0].copy()}
+
+    def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Treat for `days_per_step` days; see the class for `info`."""
+        require(self.action_space.contains(action), "action", action, f"a whole number from 0 to {self.actions - 1}")
+        noise = self.np_random.standard_normal((self.days_per_step + 1, 6))
+        days = np.empty((self.days_per_step + 1, 6))
+        days[0] = self._days[-1]
+        e1, e2 = self.efficacies[action, 0:1], self.efficacies[action, 1:2]
+        factors = 10 ** (self.process_noise * noise)
+        for day in range(self.days_per_step):
+            following = days[day + 1 : day + 2]
+            failed = follow_rows(days[day : day + 1], e1, e2, 1.0, self.parameters, following)
+            require(failed == 0, "state", days[day], FOLLOWED)
+            following *= factors[day]
+        measured = days[self.reward_every :: self.reward_every]
+        reward = float(self.known_reward(measured, np.full(len(measured), action)).sum())
+        self._days.extend(days[1:])
+        self._given.extend([int(action)] * self.days_per_step)
+        after = observed(days[1])
+        info = {
+            "state": days[-1].copy(),
+            "day_after": after,
+            "day_after_noisy": after + self.observation_noise * noise[-1],
+            "trajectory": days,
+        }
+        return observed(days[-1]), reward, False, len(self._given) >= self.episode_days, info
+
+    def known_reward(self, states: ArrayLike, actions: ArrayLike) -> Array:
+        """r(s, a) = -Q V - R1 e1^2 - R2 e2^2 + S E of N measured days, (N,).
+
+        `states` (N, 6) are amounts, not logarithms, at the end of the day; `actions` (N,) what was given on it. A
+        step of the environment earns the sum over its measured days (`reward_every`).
+        """
+        x = np.asarray(states, dtype=np.float64)
+        e1, e2 = self.efficacies[np.asarray(actions)].T
+        Q, R1, R2, S = self._weights
+        return np.asarray(-Q * x[:, 4] - R1 * e1**2 - R2 * e2**2 + S * x[:, 5])
+
+    def noise_free_step(self, states: ArrayLike, actions: ArrayLike, days: float | None = None) -> Array:
+        """The amounts (N, 6) that follow `states` (N, 6) under `actions` (N,) without noise; `days` is one decision."""
+        efficacies = self.efficacies[np.asarray(actions)]
+        return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
+
+    def is_terminal(self, states: ArrayLike) -> NDArray[np.bool_]:
+        """Which of the states (N, 6) end the episode: none, (N,)."""
+        return np.zeros(len(np.asarray(states)), dtype=np.bool_)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The patient so far and the treatment, (560, 840, 3); None unless `render_mode` is "rgb_array"."""
+        return self._picture() if self.render_mode == "rgb_array" else None
+
+    def _steady(self, name: str) -> Array:
+        """Where x' = 0 without drugs, sought from the published state. In log x, so that it cannot become negative."""
+        from scipy.optimize import root
+
+        guess, none = np.array(PUBLISHED[name]), np.zeros((1, 2))
+
+        def relative_slope(z: Array) -> Array:
+            x = guess * np.exp(np.clip(z, -50, 50))
+            return np.asarray(derivative(x[None], none, self.parameters)[0] / x)
+
+        found = root(relative_slope, np.zeros(6), tol=1e-13)
+        if np.abs(relative_slope(found.x)).max() > 1e-9:
+            raise InputError(
+                f"parameters of the HIV domain give no {name} steady state near the published one; "
+                "give `start` or parameters closer to the published ones."
+            )
+        return np.asarray(guess * np.exp(found.x))
+
+    def _picture(self) -> NDArray[np.uint8]:
+        from hreach.domains.drawing import COLOURS, GREY, INK, PALE, canvas, pixels
+
+        days = np.maximum(np.array(self._days), 10**LOWEST)
+        figure = canvas(840, 560)
+        curves = figure.add_axes((0.085, 0.27, 0.84, 0.63))
+        bands = figure.add_axes((0.085, 0.1, 0.84, 0.115), sharex=curves)
+        try:
+            healthy = self.healthy
+        except InputError:  # other parameters may have none
+            healthy = np.full(6, np.nan)
+        low = min(1e-2, 10 ** math.floor(math.log10(days.min())))
+        high = max(1e7, 10 ** math.ceil(math.log10(days.max())))
+        heights = _apart(np.log10(healthy), 0.045 * math.log10(high / low))
+        for j, (name, colour) in enumerate(zip(self.state_names, COLOURS, strict=True)):
+            curves.axhline(healthy[j], color=colour, lw=1.2, ls=(0, (1, 2.2)), zorder=1)
+            curves.plot(np.arange(len(days)), days[:, j], color=colour, lw=1.8, zorder=3, label=name)
+            curves.plot(len(days) - 1, days[-1, j], "o", color=colour, ms=4.5, zorder=4)
+            if math.isfinite(healthy[j]):
+                at = (1.008, 10 ** heights[j])
+                curves.annotate(name, at, xycoords=("axes fraction", "data"), color=colour, va="center")
+        curves.set(yscale="log", ylim=(low, high), xlim=(0, self.episode_days), ylabel="cells or copies per ml")
+        curves.grid(axis="y", color=PALE, lw=0.6)
+        curves.tick_params(labelbottom=False)
+        curves.legend(
+            loc="lower left", bbox_to_anchor=(0, 1.0), ncols=6, frameon=False, columnspacing=1.4, handlelength=1.3
+        )
+        words = f"day {len(self._given)}"
+        curves.text(1, 1.03, words, transform=curves.transAxes, ha="right", color=INK, fontsize=11)
+        for row in (0, 1):  # PI beneath RTI
+            bands.axhspan(row + 0.12, row + 0.88, color="#f2f2f2", lw=0)
+            taken = self.efficacies[self._given, 1 - row] > 0
+            bands.broken_barh(_runs(taken), (row + 0.12, 0.76), color=INK if row else GREY, lw=0)
+        bands.set(
+            ylim=(0, 2), yticks=[0.5, 1.5], yticklabels=["PI", "RTI"], xlabel="days (dotted: healthy steady state)"
+        )
+        bands.tick_params(axis="y", length=0)
+        for axes in (curves, bands):
+            axes.spines[["top", "right"]].set_visible(False)
+        bands.spines["left"].set_visible(False)
+        return pixels(figure)
+
+
+def observed(states: Array) -> Array:
+    """log10 of amounts, clipped to [-5, 8]; nothing at all is seen as -5."""
+    return np.asarray(np.log10(np.clip(states, 10**LOWEST, 10**HIGHEST)).clip(LOWEST, HIGHEST))
+
+
+def _apart(heights: Array, gap: float) -> Array:
+    """`heights`, moved up where two would be closer than `gap`."""
+    placed = heights.copy()
+    order = np.argsort(heights)
+    for below, above in itertools.pairwise(order):
+        placed[above] = max(placed[above], placed[below] + gap)
+    return placed
+
+
+def _runs(taken: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """(first day, number of days) of each uninterrupted course of a drug."""
+    change = np.flatnonzero(np.diff(np.concatenate([[False], taken, [False]]).astype(np.int8)))
+    return [(float(a), float(b - a)) for a, b in zip(change[::2], change[1::2], strict=True)]
+
+
+def _finite(field: str, value: object) -> float:
+    result = number(field, value)
+    require(math.isfinite(result), field, value, "a finite number")
+    return result
+
+
+def _share(field: str, value: object) -> float:
+    result = number(field, value)
+    require(0 <= result <= 1, field, value, "a number from 0 to 1")
+    return result
+
+
+def _amounts(field: str, value: Any) -> Array:
+    ok = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 6
+    require(ok, field, value, f"six amounts, the order is {', '.join(STATE_NAMES)}")
+    return np.array([at_least(f"{field}[{j}]", value[j], 0) for j in range(6)])

@@ -1,0 +1,222 @@
+"""The mountain car with noise and a comfortable valley.
+
+A car stands in a valley and is too weak to climb out of it; it has to swing back first. With force a in {-1, 0, 1}
+(actions 0, 1, 2), position x and velocity v,
+
+    v' = clip(v + power a - gravity cos(3 x) + N(0, noise^2), -speed_limit, speed_limit)
+    x' = clip(x + v', low, high),     v' = 0 where x' = low (the wall on the left takes all speed).
+
+The episode ends when x' >= goal. Each step earns -cost, but -cheap_cost around the start (x' in `cheap_zone`), and 0
+when it reaches the goal: staying where one is looks better than it is.
+
+Source: R. S. Sutton, A. G. Barto, "Reinforcement Learning: An Introduction" (1998), section 8.4, modified by Kawaguchi
+(2016), appendix A7: fixed start, noise of standard deviation .001 (as much as the engine can do), cheap zone.
+Two things the appendix leaves open are settled here. It prints the zone as "[-0.6, 0.4]", which would reach nearly to
+the goal; around the start is [-.6, -.4]. And it does not say which position is paid for: the one after the move.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hreach.errors import at_least, discount, number, positive, require, whole
+
+Array = NDArray[np.float64]
+
+
+class MountainCar(gymnasium.Env[Array, np.int64]):
+    """Observes (x, v); all defaults are the paper's (appendix A7).
+
+    What an agent may be told, besides Gymnasium's spaces:
+
+    bounds         (2, 2): lowest and highest (x, v)
+    state_names    ("position", "velocity")
+    actions        3; action k pushes with force k - 1
+    gamma          the discount for planning (the paper names none; .99 as in the project's replication)
+    known_reward   r(s, a, s'), which the paper's agents know
+    is_terminal    which states end the episode
+    noise_free_step  the truth without noise, for tests and for planners that need not learn
+
+    `reset(options={"state": (x, v)})` starts elsewhere. An episode is truncated after `max_steps` steps.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012 (Gymnasium's own type)
+    state_names = ("position", "velocity")
+    actions = 3
+
+    def __init__(
+        self,
+        noise: float = 0.001,
+        start: Sequence[float] | Array = (-0.5, 0.0),
+        cheap_zone: Sequence[float] | Array = (-0.6, -0.4),
+        cheap_cost: float = 0.9,
+        cost: float = 1.0,
+        goal: float = 0.5,
+        position_bounds: Sequence[float] | Array = (-1.2, 0.6),
+        speed_limit: float = 0.07,
+        power: float = 0.001,
+        gravity: float = 0.0025,
+        max_steps: int = 2000,
+        gamma: float = 0.99,
+        render_mode: str | None = None,
+    ) -> None:
+        self.noise = at_least("noise", noise, 0)
+        self.cheap_zone = _interval("cheap_zone", cheap_zone)
+        self.cheap_cost, self.cost = _finite("cheap_cost", cheap_cost), _finite("cost", cost)
+        self._low, self._high = _interval("position_bounds", position_bounds)
+        self.goal = _finite("goal", goal)
+        require(self._low < self.goal <= self._high, "goal", goal, f"above {self._low:g} and at most {self._high:g}")
+        self.speed_limit = positive("speed_limit", speed_limit)
+        self.power, self.gravity = at_least("power", power, 0), at_least("gravity", gravity, 0)
+        self.max_steps = whole("max_steps", max_steps, 1)
+        self.gamma = discount(gamma)
+        modes = self.metadata["render_modes"]
+        require(render_mode is None or render_mode in modes, "render_mode", render_mode, f"None or one of {modes}")
+        self.render_mode = render_mode
+        self.bounds = np.array([[self._low, -self.speed_limit], [self._high, self.speed_limit]])
+        self.start = self._checked("start", start)
+        self.observation_space = gymnasium.spaces.Box(self.bounds[0], self.bounds[1], dtype=np.float64)
+        self.action_space = gymnasium.spaces.Discrete(self.actions)
+        self._x, self._v = self.start
+        self._steps = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Back to the start, or to `options["state"]`."""
+        super().reset(seed=seed)
+        given = (options or {}).get("state")
+        self._x, self._v = self.start if given is None else self._checked("options['state']", given)
+        self._steps = 0
+        return np.array([self._x, self._v]), {}
+
+    def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """One push; draws one normal number.
+
+        The same mathematics as `noise_free_step` and `known_reward`, in plain floats: NumPy costs ten times as much
+        for a single state.
+        """
+        require(self.action_space.contains(action), "action", action, f"a whole number from 0 to {self.actions - 1}")
+        v = self._v + self.power * (int(action) - 1) - self.gravity * math.cos(3 * self._x)
+        v += self.noise * self.np_random.standard_normal()
+        v = min(max(v, -self.speed_limit), self.speed_limit)
+        x = min(max(self._x + v, self._low), self._high)
+        self._x, self._v = x, 0.0 if x <= self._low else v
+        self._steps += 1
+        terminated = x >= self.goal
+        cheap = self.cheap_zone[0] <= x <= self.cheap_zone[1]
+        reward = 0.0 if terminated else -self.cheap_cost if cheap else -self.cost
+        return np.array([x, self._v]), reward, terminated, self._steps >= self.max_steps, {}
+
+    def noise_free_step(self, states: ArrayLike, actions: ArrayLike) -> Array:
+        """The next states (N, 2) of `states` (N, 2) under `actions` (N,) if the noise is 0.
+
+        This is the mean of the next state, except near a bound, where clipping shifts the mean of the noisy one.
+        """
+        x, v = np.asarray(states, dtype=np.float64).T
+        force = np.asarray(actions, dtype=np.float64) - 1
+        v = np.clip(v + self.power * force - self.gravity * np.cos(3 * x), -self.speed_limit, self.speed_limit)
+        x = np.clip(x + v, self._low, self._high)
+        return np.stack([x, np.where(x <= self._low, 0.0, v)], axis=1)
+
+    def known_reward(self, states: ArrayLike, actions: ArrayLike, next_states: ArrayLike) -> Array:
+        """r(s, a, s') for N transitions, (N,): it depends on the position x' of `next_states` (N, 2) only."""
+        x = np.asarray(next_states, dtype=np.float64)[:, 0]
+        cheap = (self.cheap_zone[0] <= x) & (x <= self.cheap_zone[1])
+        return np.where(x >= self.goal, 0.0, np.where(cheap, -self.cheap_cost, -self.cost))
+
+    def is_terminal(self, states: ArrayLike) -> NDArray[np.bool_]:
+        """Which of the states (N, 2) end the episode: x >= goal."""
+        return np.asarray(np.asarray(states, dtype=np.float64)[:, 0] >= self.goal)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The car on its hill, (400, 600, 3); None unless `render_mode` is "rgb_array"."""
+        return self._picture() if self.render_mode == "rgb_array" else None
+
+    def _checked(self, field: str, state: Any) -> tuple[float, float]:
+        """A state to start from: within the bounds and not yet at the goal."""
+        x, v = _pair(field, state)
+        ok = self._low <= x < self.goal and abs(v) <= self.speed_limit
+        allowed = f"(x, v) with x from {self._low:g} to below {self.goal:g} and |v| at most {self.speed_limit:g}"
+        require(ok, field, state, allowed)
+        return x, v
+
+    def _picture(self) -> NDArray[np.uint8]:
+        from matplotlib.patches import Circle, Polygon
+
+        from hreach.domains.drawing import COLOURS, GREY, INK, canvas, pixels
+
+        width, height = 600, 400
+        span = self._high - self._low
+        figure = canvas(width, height)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set_facecolor("white")
+        # One unit is as long upwards as sideways, or the wheels would be ellipses.
+        axes.set(xlim=(self._low, self._high), ylim=(-0.16 * span, (height / width - 0.16) * span))
+        x = np.linspace(self._low, self._high, 400)
+        axes.fill_between(x, -span, _hill(x, span), color="#e8e2d6", zorder=1)
+        left, right = np.clip(self.cheap_zone, self._low, self._high)
+        zone = np.linspace(left, right, 100)
+        axes.fill_between(zone, -span, _hill(zone, span), color=COLOURS[5], alpha=0.45, lw=0, zorder=2)
+        axes.plot(x, _hill(x, span), color="#6b5f4b", lw=2.5, zorder=3)
+        words = f"cheap\n{-self.cheap_cost:g} a step"
+        axes.text((left + right) / 2, -0.1 * span, words, color=INK, fontsize=7.5, ha="center", va="center", zorder=4)
+
+        foot = float(_hill(np.array([self.goal]), span)[0])
+        top = foot + 0.1 * span
+        axes.plot([self.goal, self.goal], [foot, top], color=INK, lw=2, zorder=4)
+        flag = [(self.goal, top), (self.goal + 0.045 * span, top - 0.02 * span), (self.goal, top - 0.04 * span)]
+        axes.add_patch(Polygon(flag, closed=True, color=COLOURS[1], zorder=4))
+
+        along, up = _directions(self._x, span)
+        base = np.array([self._x, float(_hill(np.array([self._x]), span)[0])])
+        radius, length = 0.0105 * span, 0.034 * span
+        wheels = [base + side * 0.6 * length * along + radius * up for side in (-1, 1)]
+        outline = ((-1, 1), (1, 1), (1, 2.4), (0.45, 2.6), (0.2, 3.8), (-0.55, 3.8), (-0.75, 2.6), (-1, 2.4))
+        body = [base + s * length * along + t * radius * up for s, t in outline]
+        axes.add_patch(Polygon(body, closed=True, facecolor=COLOURS[0], edgecolor=INK, lw=1, zorder=5))
+        for wheel in wheels:
+            axes.add_patch(Circle((wheel[0], wheel[1]), radius, facecolor=INK, edgecolor="white", lw=0.8, zorder=6))
+        if abs(self._v) > 0.2 * self.speed_limit:
+            tip = base + 4.6 * radius * up
+            arrow = {"arrowstyle": "-|>", "color": COLOURS[1], "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
+            reach = 0.09 * span * self._v / self.speed_limit * along
+            axes.annotate("", tuple(tip + reach), tuple(tip), arrowprops=arrow, annotation_clip=False, zorder=7)
+        words = f"step {self._steps}    x = {self._x:+.3f}    v = {self._v:+.4f}"
+        axes.text(0.03, 0.95, words, transform=axes.transAxes, color=GREY, fontsize=10, va="top", family="monospace")
+        return pixels(figure)
+
+
+def _hill(x: Array, span: float) -> Array:
+    """Height at x, as it is drawn. Gravity pulls by -cos(3 x), so the slope is that of sin(3 x) / 3."""
+    return 0.13 * span * (np.sin(3 * x) + 1.0)
+
+
+def _directions(x: float, span: float) -> tuple[Array, Array]:
+    """Unit vectors along the hill and away from it."""
+    slope = 0.39 * span * math.cos(3 * x)
+    along = np.array([1.0, slope]) / math.hypot(1.0, slope)
+    return along, np.array([-along[1], along[0]])
+
+
+def _finite(field: str, value: object) -> float:
+    result = number(field, value)
+    require(math.isfinite(result), field, value, "a finite number")
+    return result
+
+
+def _pair(field: str, value: Any) -> tuple[float, float]:
+    ok = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 2
+    require(ok, field, value, "two numbers")
+    return _finite(field, value[0]), _finite(field, value[1])
+
+
+def _interval(field: str, value: Any) -> tuple[float, float]:
+    low, high = _pair(field, value)
+    require(low < high, field, value, "two numbers, the first below the second")
+    return low, high
