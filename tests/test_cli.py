@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import hreach
 from hreach import cli
-from hreach.agents import AGENTS
+from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.domains import DOMAINS
 from hreach.listing import everything
 
@@ -95,7 +95,11 @@ def test_version_is_the_packages_version() -> None:
 def test_list_as_json_names_everything_with_description_and_citation() -> None:
     entries = json.loads(succeed("list", "--json"))
     names = {kind: [line["name"] for line in lines] for kind, lines in entries.items()}
-    assert names == {"agents": list(AGENTS), "domains": list(DOMAINS), "studies": ["chain", "modified-chain"]}
+    assert names == {
+        "agents": [*AGENTS, *LINEAR_AGENTS],
+        "domains": list(DOMAINS),
+        "studies": ["chain", "modified-chain"],
+    }
     for line in (line for lines in entries.values() for line in lines):
         assert line["description"].strip()
         assert line["citation"].strip()

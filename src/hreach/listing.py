@@ -7,7 +7,7 @@ import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
-from hreach.agents import AGENTS
+from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.domains import DOMAINS
 from hreach.registry import Entry
 from hreach.studies import catalog
@@ -16,7 +16,7 @@ from hreach.studies import catalog
 def everything() -> dict[str, list[dict[str, str]]]:
     """Agents, domains and studies, each with name, description, parameters and citation."""
     return {
-        "agents": [_line(name, entry, skip=1) for name, entry in AGENTS.items()],
+        "agents": [_line(name, entry, skip=1) for name, entry in (AGENTS | LINEAR_AGENTS).items()],
         "domains": [_line(name, entry) for name, entry in DOMAINS.items()],
         "studies": _studies(),
     }

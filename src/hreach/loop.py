@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.errors import whole
+from hreach.errors import require, whole
 from hreach.seeding import check_seed
 
 
 @dataclass(frozen=True)
 class Run:
-    """What happened: arrays of length `steps`, and the steps after which an episode ended."""
+    """What happened: arrays of length `steps` (state: with the shape of an observation), and when episodes ended."""
 
     reward: NDArray[np.float64]
-    state: NDArray[np.int64]
+    state: NDArray[Any]
     action: NDArray[np.int64]
     ended: NDArray[np.int64]
 
@@ -26,27 +27,45 @@ class Run:
         """Reward per step over the whole run."""
         return float(self.reward.mean())
 
+    @property
+    def episode_rewards(self) -> NDArray[np.float64]:
+        """Total reward of each episode that ended."""
+        return np.diff(np.cumsum(self.reward)[self.ended], prepend=0.0)
 
-def run(env: Any, agent: Any, steps: int, seed: int = 0) -> Run:
-    """Let `agent` act in a Gymnasium environment for `steps` steps; episodes that end are followed by new ones.
+
+def run(env: Any, agent: Any, steps: int | None = None, seed: int = 0, *, episodes: int | None = None) -> Run:
+    """Let `agent` act in a Gymnasium environment for `steps` steps, or until `episodes` episodes have ended.
+
+    Episodes that end are followed by new ones.
 
     >>> import hreach
     >>> env = hreach.make_domain("chain")
     >>> hreach.run(env, hreach.make_agent("pac-rmdp", env, h=8), steps=100).reward.shape
     (100,)
     """
-    steps = whole("steps", steps, 1)
+    require(steps is not None or episodes is not None, "steps", steps, "given, unless episodes is")
+    last = math.inf if steps is None else whole("steps", steps, 1)
+    wanted = math.inf if episodes is None else whole("episodes", episodes, 1)
     check_seed(seed)
-    rewards, states, actions = np.zeros(steps), np.zeros(steps, np.int64), np.zeros(steps, np.int64)
-    ended = []
+    rewards: list[float] = []
+    states: list[Any] = []
+    actions: list[int] = []
+    ended: list[int] = []
     state, _ = env.reset(seed=seed)
-    for t in range(steps):
+    while len(rewards) < last and len(ended) < wanted:
         action = agent.act(state)
         next_state, reward, terminated, truncated, _ = env.step(action)
         agent.observe(state, action, reward, next_state, terminated)
-        rewards[t], states[t], actions[t] = reward, state, action
+        rewards.append(reward)
+        states.append(state)
+        actions.append(action)
         state = next_state
         if terminated or truncated:
-            ended.append(t)
+            ended.append(len(rewards) - 1)
             state, _ = env.reset()
-    return Run(rewards, states, actions, np.array(ended, dtype=np.int64))
+    return Run(
+        np.array(rewards, dtype=np.float64),
+        np.array(states),
+        np.array(actions, dtype=np.int64),
+        np.array(ended, dtype=np.int64),
+    )

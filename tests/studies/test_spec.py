@@ -148,7 +148,7 @@ WRONG = [
     ("{ h = 8 }", "{ prior = 2, tolerance = 0.1 }", ["'pac-rmdp'", "'h'"]),
     ("{ h = 8 }", "{ h = -1 }", ["h is -1"]),
     ("{ h = 8 }", '{ h = "x" }', ["h is 'x'", "number"]),
-    ('domain = "chain"', 'domain = "chian"', ["'chian'", "did you mean 'chain'?", "known: chain, modified-chain"]),
+    ('domain = "chain"', 'domain = "chian"', ["'chian'", "did you mean 'chain'?", "known: chain, "]),
     ("{ length = 7 }", "{ lenght = 7 }", ["'chain'", "'lenght'", "did you mean 'length'?"]),
     ("{ length = 7 }", "{ length = 1 }", ["length is 1", "at least 2"]),
     ("{ length = 7 }", '{ slip = "often" }', ["slip is 'often'", "number"]),

@@ -59,10 +59,88 @@ AGENTS = {
     ),
 }
 
+LINEAR_AGENTS = {
+    "linear-pac-rmdp": Entry(
+        "hreach.agents.linear_pac_rmdp:build",
+        "bonus for what h more samples could do to a linear model (Algorithm 2)",
+        "Kawaguchi 2016",
+    ),
+    "linear-pac-mdp": Entry(
+        "hreach.agents.linear_pac_mdp:build",
+        "what a linear model does not know well is worth the most there is (KWIK-Rmax)",
+        "Strehl & Littman 2007; Li, Littman, Walsh & Strehl 2011",
+    ),
+    "linear-epsilon-greedy": Entry(
+        "hreach.agents.linear_epsilon_greedy:build",
+        "linear model as it is, a random action with probability epsilon",
+        "Sutton & Barto 1998",
+    ),
+}
+
 Reward = str | NDArray[np.float64]
 
 
-def make_agent(
+def make_agent(name: str, env: Any, *, seed: int = 0, **params: Any) -> Any:
+    """The agent `name` for an environment; `hreach list` names the agents and their own parameters.
+
+    A tabular agent is for a Gymnasium environment with discrete spaces, or for a `TabularMDP`; what all of them take:
+    `make_tabular`. A linear one is for a continuous domain that brings what it has to be told: `make_linear`.
+
+    >>> import hreach
+    >>> agent = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=8)
+    >>> agent.act(0) in (0, 1)
+    True
+    """
+    lookup("agent", name, AGENTS | LINEAR_AGENTS)
+    make = make_tabular if name in AGENTS else make_linear
+    return make(name, env, seed=seed, **params)
+
+
+def make_linear(
+    name: str,
+    env: Any,
+    *,
+    seed: int = 0,
+    features: Any = None,
+    ridge: float = 0.1,
+    grid: Any = None,
+    interpolation: str = "multilinear",
+    quadrature: int = 3,
+    tolerance: float = 0.05,
+    slope: float | None = None,
+    replan: Any = None,
+    **params: Any,
+) -> Any:
+    """A linear agent; the domain's own `features` and `grid` unless given.
+
+    features        settings of `hreach.models.features.from_settings`
+    ridge           weight of the ridge in least squares
+    grid            points of the planner in each dimension; interpolation "multilinear" or "rbf"
+    quadrature      nodes of the integration over the noise (1: plan with the mean)
+    tolerance       the planner stops when max |TV - V| is at most this
+    slope           L by hand; None: by the paper's rule, from the value
+    replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
+    """
+    from hreach.agents.linear import LinearAgent, replan_rule, task_of
+
+    entry = LINEAR_AGENTS[name]
+    _check(f"agent {name!r}", entry.load(), params, given=1, also=parameters_of(make_linear))
+    task = task_of(env, features, seed)
+    return LinearAgent(
+        task,
+        entry.load()(task, **params),
+        ridge=ridge,
+        grid=grid if grid is not None else task.grid,
+        interpolation=interpolation,
+        quadrature=quadrature,
+        tolerance=tolerance,
+        slope=slope,
+        replan=replan_rule(replan),
+        seed=seed,
+    )
+
+
+def make_tabular(
     name: str,
     env: Any,
     *,
@@ -76,22 +154,17 @@ def make_agent(
     ties: Any = "random",
     **params: Any,
 ) -> Any:
-    """The agent `name` for a Gymnasium environment with discrete spaces, or for a `TabularMDP`.
+    """A tabular agent.
 
     gamma    discount; default: the domain's own, or .95
     reward   "known": what the domain tells; "learn": from the rewards that are paid; or an array (S, A), (S, A, S)
     r_max    upper bound of the reward; default: the largest known reward
     prior    weight, in samples, of the uniform first model (0: the bare sample mean)
-    The rest: `TabularAgent`, and the agent's own parameters (`hreach list` names them).
-
-    >>> import hreach
-    >>> agent = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=8)
-    >>> agent.act(0) in (0, 1)
-    True
+    The rest: `TabularAgent`, and the agent's own parameters.
     """
     from hreach.agents.tabular import Problem, TabularAgent
 
-    entry = lookup("agent", name, AGENTS)
+    entry = AGENTS[name]
     _check(f"agent {name!r}", entry.load(), params, given=1, also=SHARED)
     states, actions, own_gamma, known = _told(env)
     known = _known_reward(reward, known, states, actions)
@@ -107,7 +180,7 @@ def make_agent(
     return TabularAgent(problem, strategy, tolerance=tolerance, value_cap=value_cap, ties=ties, seed=seed)
 
 
-SHARED = frozenset(parameters_of(make_agent)) - {"name", "env", "params"}
+SHARED = frozenset(parameters_of(make_tabular)) - {"name", "env", "params"}
 
 
 def _told(env: Any) -> tuple[int, int, float, NDArray[np.float64] | None]:

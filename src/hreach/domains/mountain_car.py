@@ -42,6 +42,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
     known_reward   r(s, a, s'), which the paper's agents know
     is_terminal    which states end the episode
     noise_free_step  the truth without noise, for tests and for planners that need not learn
+    learnt, sigma, features, complete, value_bounds, grid   what `hreach.agents.make_linear` asks a domain
 
     `reset(options={"state": (x, v)})` starts elsewhere. An episode is truncated after `max_steps` steps.
     """
@@ -49,6 +50,10 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012 (Gymnasium's own type)
     state_names = ("position", "velocity")
     actions = 3
+    # What a linear agent is told (appendix A7 says little; features of the velocity alone could not represent gravity):
+    # it learns the velocity, from ten bumps over the velocity for each action and the known shape of gravity.
+    learnt = (1,)
+    grid = (30, 30)
 
     def __init__(
         self,
@@ -85,6 +90,11 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         self.action_space = gymnasium.spaces.Discrete(self.actions)
         self._x, self._v = self.start
         self._steps = 0
+        self.sigma = np.array([self.noise])
+        self.value_bounds = (-max(self.cost, self.cheap_cost, 0.0) / (1 - self.gamma), 0.0)
+        bumps = {"kind": "rbf-grid", "components": [1], "low": -self.speed_limit, "high": self.speed_limit, "count": 10}
+        gravity_term = {"kind": "term", "function": "cos", "component": 0, "scale": 3.0}
+        self.features = {"kind": "concat", "maps": [{"kind": "action-blocks", "map": bumps}, gravity_term]}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Back to the start, or to `options["state"]`."""
@@ -121,6 +131,12 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         force = np.asarray(actions, dtype=np.float64) - 1
         v = np.clip(v + self.power * force - self.gravity * np.cos(3 * x), -self.speed_limit, self.speed_limit)
         x = np.clip(x + v, self._low, self._high)
+        return np.stack([x, np.where(x <= self._low, 0.0, v)], axis=1)
+
+    def complete(self, states: ArrayLike, actions: ArrayLike, predicted: ArrayLike) -> Array:
+        """Next states (N, 2) from predicted velocities (N, 1): clipping, the new position and the wall are known."""
+        v = np.clip(np.asarray(predicted, dtype=np.float64)[:, 0], -self.speed_limit, self.speed_limit)
+        x = np.clip(np.asarray(states, dtype=np.float64)[:, 0] + v, self._low, self._high)
         return np.stack([x, np.where(x <= self._low, 0.0, v)], axis=1)
 
     def known_reward(self, states: ArrayLike, actions: ArrayLike, next_states: ArrayLike) -> Array:

@@ -54,6 +54,7 @@ class LinearModel:
         require(target in ("next", "change"), "target", target, "'next' or 'change'")
         self.ridge, self.target = positive("ridge", ridge), target
         self.refresh_growth = at_least("refresh_growth", refresh_growth, 0)
+        self._kept: list[tuple[Array, list[tuple[Array, Integers]]]] = []
         self._make_factors(positive("tolerance", tolerance))
 
     def _make_factors(self, tolerance: float) -> None:
@@ -87,16 +88,19 @@ class LinearModel:
         """The factor that an output uses, shared by all outputs with the same features."""
         return self.factors[int(self.index[output])]
 
-    def update(self, state: ArrayLike, action: int, next_state: ArrayLike) -> None:
-        """Learn from one sample: state (nS,), action, next state (nS,)."""
-        following = np.asarray(next_state, dtype=np.float64)
-        require(following.shape == (self.states,), "shape of next_state", following.shape, f"({self.states},)")
-        points = np.asarray(state, dtype=np.float64)[None]
-        seen = self.features(points, np.array([action]))
-        y = following[self.components]
+    def update(self, state: ArrayLike, action: ArrayLike, next_state: ArrayLike) -> None:
+        """Learn from one sample: state (nS,), action, next state (nS,).
+
+        Or from many, one after the other: (N, nS), (N,), (N, nS).
+        """
+        points = np.atleast_2d(np.asarray(state, dtype=np.float64))
+        seen = self.features(points, np.atleast_1d(np.asarray(action)))
+        following = np.atleast_2d(np.asarray(next_state, dtype=np.float64))
+        require(following.shape == points.shape, "shape of next_state", following.shape, f"{points.shape}")
+        y = following[:, self.components]
         if self.target == "change":
-            y = y - points[0, self.components]
-        self._learn([phi for phi, _ in seen], y[None], [block for _, block in seen])
+            y = y - points[:, self.components]
+        self._learn([phi for phi, _ in seen], y, [block for _, block in seen])
 
     def update_features(self, phi: ArrayLike | Sequence[Array], y: ArrayLike, action: ArrayLike = 0) -> None:
         """Learn from features: phi (n,) or (N, n), y (nS,) or (N, nS), action a number or (N,).
@@ -140,8 +144,18 @@ class LinearModel:
 
     def features(self, states: ArrayLike, actions: ArrayLike) -> list[tuple[Array, Integers]]:
         """(phi (N, n), block (N,)) for each factor; the zeros of `ActionBlocks` are left out."""
+        for kept, seen in self._kept:
+            if kept is states:
+                return seen
         taken = np.asarray(actions)
         return [(_finite("features", base(states, taken)), self._block(taken, blocks)) for base, blocks in self.bases]
+
+    def keep(self, states: Array, actions: NDArray[np.int64]) -> None:
+        """Remember the features of a batch that will be asked about again and again, such as a planner's grid.
+
+        It is known again by being the same array, which must not change.
+        """
+        self._kept.append((states, self.features(states, actions)))
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that was learnt, as plain arrays; the last eigenvalues too, so that a resumed run goes the same way."""

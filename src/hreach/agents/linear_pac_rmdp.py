@@ -1,0 +1,40 @@
+"""Linear PAC-RMDP(h), Algorithm 2 of the paper: a bonus for what h more samples could do to the prediction.
+
+    r~(s, a) = r(s, a) + L || I_h(s, a) ||_2
+
+I_h is the h-reachable interval of each learnt component (`hreach.reach.linear`), L the slope of the value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hreach.agents.linear import Hope, Task
+from hreach.compiling import Array
+from hreach.models.linear import LinearModel
+from hreach.reach.linear import Interval
+
+
+@dataclass(frozen=True)
+class Bonus:
+    """L times the length of the interval; everything counts as known."""
+
+    interval: Interval
+
+    def __call__(
+        self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """(L ||I_h|| (N,), all True). Paper: Algorithm 2."""
+        reach = self.interval(model, states, actions, calls)
+        return slope * np.sqrt((reach**2).sum(axis=1)), np.ones(len(states), dtype=np.bool_)
+
+
+def build(
+    task: Task, h: float, interval: Any = "exact", Delta: ArrayLike = "mean", delta: float = 0.9, noise: Any = "mean"
+) -> Hope:
+    """interval "exact" or "paper"; Delta given, or the running "mean" or "max" of the residuals; see `Interval`."""
+    return Hope(Bonus(Interval(interval, h, task.sigma, Delta=Delta, delta=delta, noise=noise)))

@@ -1,0 +1,232 @@
+"""Fitted value iteration on a grid of points, with interpolation that averages.
+
+A value function on a box is represented by its values v_1 .. v_N at grid points; elsewhere V(s) = sum_k w_k(s) v_k with
+weights w >= 0 that sum to 1 (an *averager*, Gordon 1995). With the model's next states s'(i, a) of every point and
+action, and possibly the nodes of a quadrature over its noise,
+
+    (T v)_i = clip( max_a [ r(i, a) + gamma sum_k w_k(s'(i, a)) v_k ], low, high )
+
+is a gamma-contraction in the maximum norm, so that iterating cannot diverge, and max |Tv - v| <= tolerance bounds the
+error by tolerance / (1 - gamma). A projection on radial functions by least squares is not an averager; it can diverge
+(Tsitsiklis & Van Roy 1996), so it is not offered as the planner's interpolation.
+
+    multilinear   the 2^d corners of the cell that holds s
+    rbf           exp(-|s - c|^2 / (2 b^2)) with b one grid spacing in each dimension, cut off after `RBF_CELLS` cells
+                  and divided by its sum (the paper's "residual basis functions" read as radial ones)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hreach.compiling import Array, announcing, compiled
+from hreach.errors import InputError, discount, positive, require, whole
+
+Index = NDArray[np.int64]
+RBF_CELLS = 3
+_LARGEST = 50_000_000  # weights held at once: 800 MB with their indices
+
+
+@dataclass(frozen=True)
+class Grid:
+    """shape[d] points from low[d] to high[d] in each dimension; `interpolation` between them."""
+
+    low: Array
+    high: Array
+    shape: tuple[int, ...]
+    interpolation: Literal["multilinear", "rbf"] = "multilinear"
+    points: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        low, high = np.asarray(self.low, dtype=np.float64), np.asarray(self.high, dtype=np.float64)
+        shape = tuple(whole("grid shape", n, 2) for n in self.shape)
+        ok = low.shape == high.shape == (len(shape),) and bool((low < high).all())
+        require(ok, "grid bounds", (low.tolist(), high.tolist()), f"low below high in {len(shape)} dimensions")
+        require(
+            self.interpolation in ("multilinear", "rbf"), "interpolation", self.interpolation, "'multilinear' or 'rbf'"
+        )
+        axes = [np.linspace(a, b, n) for a, b, n in zip(low, high, shape, strict=True)]
+        points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+        for name, value in (("low", low), ("high", high), ("shape", shape), ("points", points)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def spacing(self) -> Array:
+        """Distance of neighbouring points in each dimension, (d,)."""
+        return np.asarray((self.high - self.low) / (np.array(self.shape) - 1))
+
+    def covers(self, box: ArrayLike) -> bool:
+        """Whether the box (2, d) lies within the grid."""
+        low, high = np.asarray(box, dtype=np.float64)
+        return bool((low >= self.low - 1e-12).all() and (high <= self.high + 1e-12).all())
+
+    @property
+    def neighbours(self) -> int:
+        """Points that have a weight for a state."""
+        return int((2 if self.interpolation == "multilinear" else 2 * RBF_CELLS) ** len(self.shape))
+
+    def weights(self, states: Array) -> tuple[Index, Array]:
+        """Points and their weights for states (M, d): (M, K) each; states outside count as on the border."""
+        index = np.empty((len(states), self.neighbours), dtype=np.int64)
+        weight = np.empty((len(states), self.neighbours))
+        shape = np.array(self.shape, dtype=np.int64)
+        cells = 1 if self.interpolation == "multilinear" else RBF_CELLS
+        _weights_announced(np.ascontiguousarray(states), self.low, self.spacing, shape, cells, index, weight)
+        return index, weight
+
+    def slope(self, value: Array) -> float:
+        """max |V(s) - V(s')| / |s - s'| over neighbouring points: the paper's estimate of L."""
+        table = value.reshape(self.shape)
+        return max(float(np.abs(np.diff(table, axis=d)).max() / h) for d, h in enumerate(self.spacing))
+
+
+@compiled
+def _weights(states: Array, low: Array, spacing: Array, shape: Index, cells: int, index: Index, weight: Array) -> None:
+    """Fill index and weight (M, K) for states (M, d): tents if cells = 1, else bumps cut off after that many cells.
+
+    Column k counts the neighbours in each dimension, the last fastest, from `cells - 1` cells below the state's own.
+    """
+    near = 2 * cells
+    for m in range(states.shape[0]):
+        total = 0.0
+        for k in range(index.shape[1]):
+            place, product_of_weights = 0, 1.0
+            stride, rest = 1, k
+            for d in range(shape.size - 1, -1, -1):
+                scaled = min(max((states[m, d] - low[d]) / spacing[d], 0.0), shape[d] - 1.0)
+                cell = min(int(scaled), shape[d] - 2)
+                point = cell + rest % near - (cells - 1)
+                rest = rest // near
+                distance = abs(scaled - point)
+                if point < 0 or point > shape[d] - 1:
+                    product_of_weights = 0.0
+                elif cells == 1:
+                    product_of_weights *= max(1.0 - distance, 0.0)
+                else:
+                    product_of_weights *= np.exp(-0.5 * distance * distance)
+                place += min(max(point, 0), shape[d] - 1) * stride
+                stride *= shape[d]
+            index[m, k] = place
+            weight[m, k] = product_of_weights
+            total += product_of_weights
+        for k in range(index.shape[1]):
+            weight[m, k] /= total
+
+
+_weights_announced = announcing(_weights)
+
+
+@compiled
+def _iterate(
+    reward: Array, index: Index, weight: Array, gamma: float, low: float, high: float,
+    tolerance: float, sweeps: int, value: Array, q: Array, policy: Index,
+) -> tuple[int, float]:  # fmt: skip
+    """Modified policy iteration in place: one sweep over all actions, then `sweeps` over the chosen ones.
+
+    reward, q: (N, A); index, weight: (N A, K), weights of what goes on only.
+    Stops when a sweep over all actions changes no value by more than `tolerance`; (sweeps over all, residual).
+    """
+    points, actions = reward.shape
+    neighbours = index.shape[1]
+    count = 0
+    while True:
+        residual = 0.0
+        for i in range(points):
+            best = -np.inf
+            for a in range(actions):
+                row = i * actions + a
+                expected = 0.0
+                for k in range(neighbours):
+                    expected += weight[row, k] * value[index[row, k]]
+                q[i, a] = min(max(reward[i, a] + gamma * expected, low), high)
+                if q[i, a] > best:
+                    best = q[i, a]
+                    policy[i] = a
+        for i in range(points):
+            residual = max(residual, abs(q[i, policy[i]] - value[i]))
+            value[i] = q[i, policy[i]]
+        count += 1
+        if residual <= tolerance:
+            return count, residual
+        for _ in range(sweeps):
+            change = 0.0
+            for i in range(points):
+                row = i * actions + policy[i]
+                expected = 0.0
+                for k in range(neighbours):
+                    expected += weight[row, k] * value[index[row, k]]
+                new = min(max(reward[i, policy[i]] + gamma * expected, low), high)
+                change = max(change, abs(new - value[i]))
+                value[i] = new
+            if change <= 0.1 * tolerance:
+                break
+
+
+_iterate_announced = announcing(_iterate)
+
+
+class GridPlanner:
+    """Values at the points of a grid, kept from plan to plan (a warm start).
+
+    bounds      values are cut off at (low, high): without it a bonus that is estimated from the value feeds itself
+    tolerance   max |Tv - v| at which planning stops
+    """
+
+    def __init__(
+        self, grid: Grid, actions: int, gamma: float, bounds: tuple[float, float], tolerance: float = 0.01
+    ) -> None:
+        self.grid = grid
+        self.actions = whole("actions", actions, 1)
+        self.gamma = discount(gamma)
+        self.low, self.high = bounds
+        require(self.low <= self.high, "bounds", bounds, "the lower first")
+        self.tolerance = positive("tolerance", tolerance)
+        self.value = np.full(len(grid.points), min(max(0.0, self.low), self.high))
+        self.q = np.zeros((len(grid.points), self.actions))
+        self.residual = np.inf
+        self._policy = np.zeros(len(grid.points), dtype=np.int64)
+
+    @cached_property
+    def pairs(self) -> tuple[Array, Index]:
+        """Every point with every action: states (N A, d), actions (N A,), the action running fastest."""
+        states = np.repeat(self.grid.points, self.actions, axis=0)
+        return states, np.tile(np.arange(self.actions), len(self.grid.points))
+
+    def action_values(self, states: Array) -> Array:
+        """Q(s, a) of states (M, d), (M, A): that of the last plan, interpolated."""
+        index, weight = self.grid.weights(states)
+        return np.asarray((weight[:, :, None] * self.q[index]).sum(axis=1))
+
+    def plan(self, reward: Array, next_states: Array, goes_on: Array, chance: Array) -> None:
+        """Plan with reward (N A,), next states (J, N A, d), which of them go on (J, N A) and their chances (J,).
+
+        J = 1 plans with the mean; more are the nodes of a quadrature over the noise.
+        """
+        rows = len(self.value) * self.actions
+        self._check_size(len(chance) * rows)
+        parts = [self.grid.weights(states) for states in next_states]
+        weight = [part * (p * on)[:, None] for (_, part), p, on in zip(parts, chance, goes_on, strict=True)]
+        index = np.ascontiguousarray(np.concatenate([i for i, _ in parts], axis=1))
+        shape = (len(self.value), self.actions)
+        _, self.residual = _iterate_announced(
+            np.ascontiguousarray(reward.reshape(shape)), index,
+            np.ascontiguousarray(np.concatenate(weight, axis=1)), self.gamma, self.low, self.high,
+            self.tolerance, 30, self.value, self.q, self._policy,
+        )  # fmt: skip
+
+    def value_at(self, states: Array) -> Array:
+        """V(s) of states (M, d), shape (M,)."""
+        index, weight = self.grid.weights(states)
+        return np.asarray((weight * self.value[index]).sum(axis=1))
+
+    def _check_size(self, rows: int) -> None:
+        size = rows * self.grid.neighbours
+        if size > _LARGEST:
+            raise InputError(
+                f"grid shape is {self.grid.shape}, {size:.3g} weights, but must need at most {_LARGEST:.3g}."
+            )
