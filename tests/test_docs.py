@@ -12,7 +12,14 @@ import pytest
 from hreach.studies.spec import parse
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", "docs/quickstart.md", "docs/agents.md", "docs/your-own.md"]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/quickstart.md",
+    "docs/agents.md",
+    "docs/your-own.md",
+    "docs/continuous.md",
+]
 
 
 def blocks(page: str, language: str) -> list[tuple[int, str]]:
