@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import hreach
-from hreach import kernels, run_seeds
+from hreach import run_seeds
 from hreach.seeding import Seed, check_seed
-from hreach.streams import streams
+from hreach.streams import streams, uniform
 
 MANY = settings(deadline=None, derandomize=True, max_examples=200)
 whole = st.one_of(st.integers(0, 20), st.integers(0, 2**32 + 5), st.integers(0, 2**130))
@@ -79,7 +79,7 @@ def test_streams_keep_the_shape_of_the_seeds() -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2**32, 2**64 - 1, 0x9E3779B97F4A7C15])
 def test_uniform_numbers_are_those_of_numpys_generator(seed: int) -> None:
     stream = streams(np.array([seed], dtype=np.uint64))[0]
-    mine = [kernels.uniform(stream) for _ in range(1000)]
+    mine = [uniform(stream) for _ in range(1000)]
     theirs = np.random.Generator(np.random.PCG64(seed)).random(1000)
     np.testing.assert_array_equal(mine, theirs)
 
@@ -87,7 +87,7 @@ def test_uniform_numbers_are_those_of_numpys_generator(seed: int) -> None:
 def test_drawing_steps_the_stream_and_leaves_its_increment() -> None:
     stream = streams(np.array([4], dtype=np.uint64))[0]
     before = stream.copy()
-    kernels.uniform(stream)
+    uniform(stream)
     assert (stream[:2] != before[:2]).any()
     np.testing.assert_array_equal(stream[2:], before[2:])
 

@@ -16,8 +16,9 @@ within tolerance / (1 - gamma) of its fixed point. `plan` sweeps V <- TV; when t
 exact solve of the greedy model would (S^3 / 3 against A S^2), it solves that linear system instead (policy
 iteration, that is Newton's method on V = TV), which is what makes large bonuses cheap.
 
-One file, because numba's cache notices a change only in the file of the function it cached. Arithmetic is plain
-IEEE (no `fastmath`), so results do not depend on the processor.
+One file, because numba's cache notices a change only in the file of the function it cached (so a change of
+`streams.uniform` needs `make clean`). Arithmetic is plain IEEE (no `fastmath`), so results do not depend on the
+processor.
 """
 
 from __future__ import annotations
@@ -25,11 +26,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from hreach.compiling import Array, compiled, inlined
+from hreach.streams import uniform
 
 TIE = 1e-9  # relative difference below which two action values count as equal
 FINEST = 4e-16  # relative residual below which doubles cannot go
@@ -68,57 +68,6 @@ class Belief(NamedTuple):
     order: NDArray[np.int64]  # (S,) workspace
     target: Array  # (S,) workspace
     matrix: Array  # (S, S + 1) workspace
-
-
-# --- random numbers -------------------------------------------------------------------------------------------
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _high_product(typingctx: Any, a: Any, b: Any) -> Any:
-    """Upper 64 bits of the product of two uint64."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = context.get_value_type(types.uint64).__class__(128)
-        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-        return builder.trunc(builder.lshr(product, wide(64)), args[0].type)
-
-    return types.uint64(types.uint64, types.uint64), codegen
-
-
-_MULTIPLIER_HIGH = np.uint64(0x2360ED051FC65DA4)
-_MULTIPLIER_LOW = np.uint64(0x4385DF649FCCF645)
-
-
-@inlined
-def uniform(stream: NDArray[np.uint64]) -> float:
-    """Next double in [0, 1) of PCG64 (O'Neill 2014), equal to `numpy.random.Generator.random`; steps `stream`."""
-    high, low = stream[0], stream[1]
-    product = low * _MULTIPLIER_LOW
-    new_low = product + stream[3]
-    carry = np.uint64(1) if new_low < product else np.uint64(0)
-    new_high = _high_product(low, _MULTIPLIER_LOW) + low * _MULTIPLIER_HIGH + high * _MULTIPLIER_LOW
-    new_high = new_high + stream[2] + carry
-    stream[0] = new_high
-    stream[1] = new_low
-    turn = new_high >> np.uint64(58)
-    mixed = new_high ^ new_low
-    word = (mixed >> turn) | (mixed << ((np.uint64(64) - turn) & np.uint64(63)))
-    return float(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@compiled
-def begin_streams(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    """PCG64's state after seeding with words (n, 4), as `uniform` steps it, into out (n, 4).
-
-    The increment is twice the last two words plus 1; the state is increment + the first two words, stepped once.
-    """
-    for i in range(words.shape[0]):
-        out[i, 2] = (words[i, 2] << np.uint64(1)) | (words[i, 3] >> np.uint64(63))
-        out[i, 3] = (words[i, 3] << np.uint64(1)) | np.uint64(1)
-        out[i, 1] = out[i, 3] + words[i, 1]
-        carry = np.uint64(1) if out[i, 1] < words[i, 1] else np.uint64(0)
-        out[i, 0] = out[i, 2] + words[i, 0] + carry
-        uniform(out[i])
 
 
 # --- planning -------------------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def make_linear(
     from hreach.agents.linear import LinearAgent, replan_rule, task_of
 
     entry = LINEAR_AGENTS[name]
-    _check(f"agent {name!r}", entry.load(), params, given=1, also=parameters_of(make_linear))
+    _check(f"agent {name!r}", entry.load(), params, given=1, also=LINEAR_SHARED)
     task = task_of(env, features, seed)
     return LinearAgent(
         task,
@@ -181,6 +181,7 @@ def make_tabular(
 
 
 SHARED = frozenset(parameters_of(make_tabular)) - {"name", "env", "params"}
+LINEAR_SHARED = frozenset(parameters_of(make_linear)) - {"name", "env", "params"}
 
 
 def _told(env: Any) -> tuple[int, int, float, NDArray[np.float64] | None]:

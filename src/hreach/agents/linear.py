@@ -10,7 +10,7 @@ next state, the reward and where an episode ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,15 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.compiling import Array, announcing
-from hreach.errors import InputError, at_least, require, whole
-from hreach.kernels import uniform
+from hreach.errors import InputError, array, at_least, require, whole
 from hreach.models.feature_map import FeatureMap
 from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
 from hreach.planners.fitted_value_iteration import Grid, GridPlanner
 from hreach.registry import check_parameters
 from hreach.seeding import AGENT, check_seed
-from hreach.streams import streams
+from hreach.streams import streams, uniform
 
 _uniform = announcing(uniform)
 _TIE = 1e-9
@@ -59,7 +58,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Replan:
-    """When to plan again: at the start of an episode, after `steps` steps, or when the data has grown by a share."""
+    """When to plan again: at the start of an episode, after `steps` more samples, or when they grew by a share."""
 
     episode: bool = True
     growth: float | None = 0.05
@@ -126,9 +125,11 @@ class LinearAgent:
         check_seed(seed)
         self.task, self.hope = task, hope
         self.model = LinearModel(task.features, len(task.learnt), ridge, components=task.learnt)
+        width = task.bounds.shape[1]
+        ok = isinstance(grid, Sequence | np.ndarray) and not isinstance(grid, str) and len(grid) == width
+        require(ok, "grid", grid, f"{width} whole numbers, the points in each dimension")
         mesh = Grid(task.bounds[0], task.bounds[1], tuple(grid), interpolation)
         self.planner = GridPlanner(mesh, task.actions, task.gamma, task.values, tolerance)
-        self.model.keep(*self.planner.pairs)
         self.replan = Replan() if replan is None else replan
         self._given_slope = None if slope is None else at_least("slope", slope, 0)
         self.slope = 0.0 if self._given_slope is None else self._given_slope
@@ -140,10 +141,12 @@ class LinearAgent:
         nodes, chance = np.polynomial.hermite_e.hermegauss(whole("quadrature", quadrature, 1))
         self._noise = _all_combinations(nodes, len(task.learnt))
         self._chance = _all_combinations(chance / chance.sum(), len(task.learnt)).prod(axis=1)
+        self.planner.check_size(len(self._chance))
+        self.model.keep(*self.planner.pairs)
 
     def act(self, state: Array) -> int:
         """The action to take in `state`; plans first if the replanning rule says so."""
-        here = np.asarray(state, dtype=np.float64)
+        here = self._checked("state", state)
         new_episode = self._expected is None or not np.array_equal(here, self._expected)
         samples = self.model.samples + len(self._seen)
         if self._planned_with < 0 or self.replan.due(new_episode, samples, self._planned_with):
@@ -156,7 +159,9 @@ class LinearAgent:
 
     def observe(self, state: Array, action: int, reward: float, next_state: Array, terminated: bool = False) -> None:
         """Learn from one transition."""
-        here, following = np.asarray(state, dtype=np.float64), np.asarray(next_state, dtype=np.float64)
+        here, following = self._checked("state", state), self._checked("next_state", next_state)
+        ok = isinstance(action, int | np.integer) and 0 <= action < self.task.actions
+        require(ok, "action", action, f"a whole number from 0 to {self.task.actions - 1}")
         if self.hope.learn_known or not self._known(here, action):
             self._seen.append((here.copy(), int(action), following.copy()))
         self._expected = None if terminated else following.copy()
@@ -199,13 +204,16 @@ class LinearAgent:
             "planned_with": np.array(self._planned_with),
             "expected": expected.copy(),
         }
-        return own | {f"model.{name}": array for name, array in self.model.state_dict().items()}
+        return own | {f"model.{name}": saved for name, saved in self.model.state_dict().items()}
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a saved state: the same actions follow as if the agent had never stopped."""
-        missing = set(self.state_dict()) - set(state)
+        mine = self.state_dict()
+        missing = set(mine) - set(state)
         if missing:
-            raise InputError(f"state_dict has no {sorted(missing)[0]!r}; it must have {', '.join(self.state_dict())}.")
+            raise InputError(f"state_dict has no {sorted(missing)[0]!r}; it must have {', '.join(mine)}.")
+        for name, old in mine.items():
+            require(np.shape(state[name]) == old.shape, f"{name} shape", np.shape(state[name]), str(old.shape))
         self._seen.clear()
         self.model.load_state_dict({n.removeprefix("model."): a for n, a in state.items() if n.startswith("model.")})
         self.planner.value[...], self.planner.q[...] = state["value"], state["q"]
@@ -231,12 +239,20 @@ class LinearAgent:
         best = task.values[1]
         return np.where(known, reward + bonus, best), following, goes_on * known
 
+    def _checked(self, field: str, state: Any) -> Array:
+        """A state as an array (nS,); the compiled interpolation would read past a shorter one."""
+        result = array(field, state)
+        width = self.task.bounds.shape[1]
+        ok = result.shape == (width,) and bool(np.isfinite(result).all())
+        require(ok, field, state, f"{width} finite numbers")
+        return result
+
     def _learn(self) -> None:
         """Give the model what was seen since the last plan, in its order."""
         if self._seen:
             states, actions, following = zip(*self._seen, strict=True)
+            self._seen.clear()  # before, or a sample that the model refuses would be refused for ever
             self.model.update(np.array(states), np.array(actions), np.array(following))
-            self._seen.clear()
 
     def _known(self, state: Array, action: int) -> bool:
         self._learn()

@@ -42,8 +42,8 @@ class KnownWithin:
         Delta = model.error_mean if self.Delta is None else self.Delta
         scale = np.sqrt(2 * max(np.log(2 * model.outputs / self.delta), 0.0))
         error = Delta * np.sqrt(np.maximum(gain, 0.0)) * scale + 2 * self.c3 * w
-        allowed = self.epsilon * (1 - self.gamma) / (max(slope, 1e-300) * np.sqrt(model.outputs))
-        return np.zeros(len(states)), (error <= allowed).all(axis=1)
+        allowed = self.epsilon * (1 - self.gamma)
+        return np.zeros(len(states)), (error * slope * np.sqrt(model.outputs) <= allowed).all(axis=1)
 
 
 @dataclass(frozen=True)

@@ -207,8 +207,7 @@ class GridPlanner:
 
         J = 1 plans with the mean; more are the nodes of a quadrature over the noise.
         """
-        rows = len(self.value) * self.actions
-        self._check_size(len(chance) * rows)
+        self.check_size(len(chance))
         parts = [self.grid.weights(states) for states in next_states]
         weight = [part * (p * on)[:, None] for (_, part), p, on in zip(parts, chance, goes_on, strict=True)]
         index = np.ascontiguousarray(np.concatenate([i for i, _ in parts], axis=1))
@@ -224,8 +223,9 @@ class GridPlanner:
         index, weight = self.grid.weights(states)
         return np.asarray((weight * self.value[index]).sum(axis=1))
 
-    def _check_size(self, rows: int) -> None:
-        size = rows * self.grid.neighbours
+    def check_size(self, nodes: int) -> None:
+        """Refuse a plan with so many nodes that its weights would not fit."""
+        size = nodes * len(self.value) * self.actions * self.grid.neighbours
         if size > _LARGEST:
             raise InputError(
                 f"grid shape is {self.grid.shape}, {size:.3g} weights, but must need at most {_LARGEST:.3g}."
