@@ -34,7 +34,7 @@ class _Announce(event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         if not self.said:
             self.said = True
-            sys.stderr.write("hreach: compiling once (about 20 s, kept for the next time) ...\n")
+            sys.stderr.write("hreach: compiling once (10 to 20 s, kept for the next time) ...\n")
             sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:

@@ -153,6 +153,7 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("linear-pac-rmdp", {"h": 2}, "Delta", 0.0, 0.01),
     ("linear-pac-rmdp", {"h": 2}, "delta", 0.9, 0.01),
     ("linear-pac-rmdp", {"h": 2}, "noise", "mean", "any"),
+    ("linear-pac-rmdp", {"h": 2, "interval": "paper", "Delta": 0.01}, "z_rule", "small", "singular"),
     ("linear-pac-mdp", {"slope": 1.0}, "epsilon", 20.0, 200.0),
     ("linear-pac-mdp", {"slope": 1.0, "epsilon": 200.0, "Delta": 0.5}, "delta", 0.9, 1e-6),
     ("linear-pac-mdp", {"slope": 1.0, "epsilon": 200.0}, "Delta", None, 0.5),

@@ -34,7 +34,17 @@ class Bonus:
 
 
 def build(
-    task: Task, h: float, interval: Any = "exact", Delta: ArrayLike = "mean", delta: float = 0.9, noise: Any = "mean"
+    task: Task,
+    h: float,
+    interval: Any = "exact",
+    Delta: ArrayLike = "mean",
+    delta: float = 0.9,
+    noise: Any = "mean",
+    z_rule: Any = "small",
 ) -> Hope:
-    """interval "exact" or "paper"; Delta given, or the running "mean" or "max" of the residuals; see `Interval`."""
-    return Hope(Bonus(Interval(interval, h, task.sigma, Delta=Delta, delta=delta, noise=noise)))
+    """interval "exact" or "paper"; Delta given, or the running "mean" or "max" of the residuals; see `Interval`.
+
+    z_rule   for "paper": adding 1 to eigenvalues below 1 ("small"), or only where X'X is singular ("singular"), which
+             follows the print more closely but explodes while X'X is ill-conditioned
+    """
+    return Hope(Bonus(Interval(interval, h, task.sigma, Delta=Delta, delta=delta, noise=noise, z_rule=z_rule)))
