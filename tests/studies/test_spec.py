@@ -149,6 +149,7 @@ WRONG = [
     ("{ h = 8 }", "{ h = -1 }", ["h is -1"]),
     ("{ h = 8 }", '{ h = "x" }', ["h is 'x'", "number"]),
     ('domain = "chain"', 'domain = "chian"', ["'chian'", "did you mean 'chain'?", "known: chain, "]),
+    ('domain = "chain"\ndomain_params = { length = 7 }', 'domain = "hiv"', ["domain is 'hiv'", "finitely many"]),
     ("{ length = 7 }", "{ lenght = 7 }", ["'chain'", "'lenght'", "did you mean 'length'?"]),
     ("{ length = 7 }", "{ length = 1 }", ["length is 1", "at least 2"]),
     ("{ length = 7 }", '{ slip = "often" }', ["slip is 'often'", "number"]),

@@ -109,6 +109,9 @@ def _check_names(study: Study, text: str, name: str) -> None:
             raise unknown_name("printed", study.printed, known)
         place = ("domain_params",) if study.domain in DOMAINS else ("domain",)
         env = make_domain(study.domain, **study.domain_params)
+        if not hasattr(env, "mdp"):
+            place = ("domain",)
+            raise InputError(f"domain is {study.domain!r}, but must be one with finitely many states.")
         for i, spec in enumerate(study.agent):
             place = ("agent", i, "params") if spec.agent in AGENTS else ("agent", i, "agent")
             given = {**study.settings, **spec.params}
