@@ -35,7 +35,7 @@ def one_run(agent: str, params: dict[str, Any], run: int, episodes: int) -> tupl
     env_seed, agent_seed = (int(s) for s in hreach.run_seeds(2016, first=run, runs=1)[0])
     began = time.perf_counter()
     result = hreach.run(env, hreach.make_agent(agent, env, seed=agent_seed, **params), seed=env_seed, episodes=episodes)
-    goals = int((result.reward[result.ended] == 0).sum())  # only the step that reaches the goal pays 0
+    goals = int((result.rewards[result.ended] == 0).sum())  # only the step that reaches the goal pays 0
     return float(np.mean(result.episode_rewards)), goals, time.perf_counter() - began
 
 

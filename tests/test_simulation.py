@@ -45,7 +45,7 @@ def random_env(per_transition: bool) -> TabularEnv:
 
 def by_the_loop(env: Any, name: str, params: dict[str, Any], run: int, steps: int, seed: int) -> Any:
     env_seed, agent_seed = (int(s) for s in hreach.run_seeds(seed, first=run, runs=1)[0])
-    return hreach.run(env, hreach.make_agent(name, env, seed=agent_seed, **params), steps, seed=env_seed).reward
+    return hreach.run(env, hreach.make_agent(name, env, seed=agent_seed, **params), steps, seed=env_seed).rewards
 
 
 def test_every_agent_is_compared() -> None:

@@ -15,22 +15,22 @@ from hreach.seeding import check_seed
 
 @dataclass(frozen=True)
 class Run:
-    """What happened: arrays of length `steps` (state: with the shape of an observation), and when episodes ended."""
+    """What happened: arrays of length `steps` (states: with the shape of an observation), and when episodes ended."""
 
-    reward: NDArray[np.float64]
-    state: NDArray[Any]
-    action: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    states: NDArray[Any]
+    actions: NDArray[np.int64]
     ended: NDArray[np.int64]
 
     @property
     def average_reward(self) -> float:
         """Reward per step over the whole run."""
-        return float(self.reward.mean())
+        return float(self.rewards.mean())
 
     @property
     def episode_rewards(self) -> NDArray[np.float64]:
         """Total reward of each episode that ended."""
-        return np.diff(np.cumsum(self.reward)[self.ended], prepend=0.0)
+        return np.diff(np.cumsum(self.rewards)[self.ended], prepend=0.0)
 
 
 def run(env: Any, agent: Any, steps: int | None = None, seed: int = 0, *, episodes: int | None = None) -> Run:
@@ -40,7 +40,7 @@ def run(env: Any, agent: Any, steps: int | None = None, seed: int = 0, *, episod
 
     >>> import hreach
     >>> env = hreach.make_domain("chain")
-    >>> hreach.run(env, hreach.make_agent("pac-rmdp", env, h=8), steps=100).reward.shape
+    >>> hreach.run(env, hreach.make_agent("pac-rmdp", env, h=8), steps=100).rewards.shape
     (100,)
     """
     require(steps is not None or episodes is not None, "steps", steps, "given, unless episodes is")

@@ -26,8 +26,8 @@ def check_agent(make: Factory, env: Any = None, steps: int = 200) -> None:
     first = run(env, make(env, 1), steps, seed=1)
     again = run(env, make(env, 1), steps, seed=1)
     actions = env.action_space.n
-    assert ((first.action >= 0) & (first.action < actions)).all(), "act returned an action outside the action space"
-    assert np.array_equal(first.action, again.action), "the same seed gave different actions"
+    assert ((first.actions >= 0) & (first.actions < actions)).all(), "act returned an action outside the action space"
+    assert np.array_equal(first.actions, again.actions), "the same seed gave different actions"
     _check_saving(make, env, steps)
 
 
@@ -42,7 +42,7 @@ def _check_saving(make: Factory, env: Any, steps: int) -> None:
     loaded = make(env, 99)
     loaded.load_state_dict(saved)
     expected, got = run(env, kept, steps, seed=3), run(env, loaded, steps, seed=3)
-    assert np.array_equal(expected.action, got.action), "an agent that was saved and loaded acts differently"
+    assert np.array_equal(expected.actions, got.actions), "an agent that was saved and loaded acts differently"
 
 
 def check_domain(env: Any, steps: int = 5000) -> None:

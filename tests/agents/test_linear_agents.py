@@ -597,7 +597,7 @@ def reached(name: str, seed: int, episodes: int, **params: Any) -> int:
     env = hreach.make_domain("mountain-car", max_steps=600)
     agent = hreach.make_agent(name, env, seed=seed, **params)
     run = hreach.run(env, agent, episodes=episodes, seed=seed)
-    return int((run.reward[run.ended] == 0).sum())
+    return int((run.rewards[run.ended] == 0).sum())
 
 
 def test_hope_reaches_the_goal_and_random_actions_seldom_do() -> None:

@@ -245,7 +245,7 @@ def test_an_episodic_gymnasium_environment_is_learnt() -> None:
     agent = hreach.make_agent("pac-rmdp", env, h=1, gamma=0.9, reward="learn", r_max=1.0, seed=1)
     run = hreach.run(env, agent, 4000, seed=1)
     assert len(run.ended) > 100
-    assert run.reward[-600:].sum() >= 60  # the shortest way takes six steps
+    assert run.rewards[-600:].sum() >= 60  # the shortest way takes six steps
 
 
 def test_a_formula_of_ones_own_needs_no_registry() -> None:

@@ -100,7 +100,7 @@ def test_large_bonuses_need_few_sweeps_where_plain_iteration_needs_many(name: st
     env = hreach.make_domain("chain")
     agent = hreach.make_agent(name, env, **params)
     run = hreach.run(env, agent, 500)
-    agent.observe(int(run.state[0]), int(run.action[0]), 0.0, 0)
+    agent.observe(int(run.states[0]), int(run.actions[0]), 0.0, 0)
     start = agent.belief.value.copy()
     sweeps, residual = kernels.plan(agent.rule, agent.belief)
     *_, plain, _ = value_iteration(reference(agent), start, 0.01)

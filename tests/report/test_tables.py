@@ -232,7 +232,7 @@ def holds(figure: Figure, expected: NDArray[np.float64]) -> bool:
 
 def test_the_picture_of_a_run_shows_its_average_reward_so_far() -> None:
     run = one_run()
-    assert holds(hreach.plot(run), running_mean(run.reward))
+    assert holds(hreach.plot(run), running_mean(run.rewards))
 
 
 def test_the_picture_of_many_runs_shows_their_mean() -> None:

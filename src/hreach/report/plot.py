@@ -18,7 +18,7 @@ def plot(
     run: Run | Runs, path: str | Path | None = None, *, label: str = "agent", optimal: float | None = None
 ) -> Figure:
     """Average reward so far against the step; of `Runs`, the mean and the 10-90 % band. Saved if `path` is given."""
-    reward = np.atleast_2d(run.reward)
+    reward = run.reward if isinstance(run, Runs) else run.rewards[None]
     steps = np.arange(1, reward.shape[1] + 1)
     average = np.cumsum(reward, axis=1) / steps
     low, high = np.quantile(average, [0.1, 0.9], axis=0)
