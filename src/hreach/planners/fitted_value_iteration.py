@@ -55,7 +55,7 @@ class Grid:
         for name, value in (("low", low), ("high", high), ("shape", shape), ("points", points)):
             object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def spacing(self) -> Array:
         """Distance of neighbouring points in each dimension, (d,)."""
         return np.asarray((self.high - self.low) / (np.array(self.shape) - 1))
@@ -65,7 +65,11 @@ class Grid:
         low, high = np.asarray(box, dtype=np.float64)
         return bool((low >= self.low - 1e-12).all() and (high <= self.high + 1e-12).all())
 
-    @property
+    @cached_property
+    def _sizes(self) -> Index:
+        return np.array(self.shape, dtype=np.int64)
+
+    @cached_property
     def neighbours(self) -> int:
         """Points that have a weight for a state."""
         return int((2 if self.interpolation == "multilinear" else 2 * RBF_CELLS) ** len(self.shape))
@@ -74,9 +78,8 @@ class Grid:
         """Points and their weights for states (M, d): (M, K) each; states outside count as on the border."""
         index = np.empty((len(states), self.neighbours), dtype=np.int64)
         weight = np.empty((len(states), self.neighbours))
-        shape = np.array(self.shape, dtype=np.int64)
         cells = 1 if self.interpolation == "multilinear" else RBF_CELLS
-        _weights_announced(np.ascontiguousarray(states), self.low, self.spacing, shape, cells, index, weight)
+        _weights_announced(np.ascontiguousarray(states), self.low, self.spacing, self._sizes, cells, index, weight)
         return index, weight
 
     def slope(self, value: Array) -> float:
@@ -200,7 +203,7 @@ class GridPlanner:
     def action_values(self, states: Array) -> Array:
         """Q(s, a) of states (M, d), (M, A): that of the last plan, interpolated."""
         index, weight = self.grid.weights(states)
-        return np.asarray((weight[:, :, None] * self.q[index]).sum(axis=1))
+        return np.asarray(np.matmul(weight[:, None, :], self.q[index])[:, 0])
 
     def plan(self, reward: Array, next_states: Array, goes_on: Array, chance: Array) -> None:
         """Plan with reward (N A,), next states (J, N A, d), which of them go on (J, N A) and their chances (J,).
