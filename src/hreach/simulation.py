@@ -26,8 +26,8 @@ from hreach.domains import make_domain
 from hreach.errors import InputError, whole
 from hreach.kernels import Belief, World
 from hreach.mdp import TabularMDP
-from hreach.seeding import AGENT, Seed, run_seeds
-from hreach.streams import streams
+from hreach.seeding import Seed, run_seeds
+from hreach.streams import run_streams
 
 _simulate = announcing(kernels.simulate)
 _CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
@@ -90,7 +90,7 @@ def simulate(
         raise InputError("params has the key 'seed'; give the seed to simulate itself, it seeds every run.")
     template = make_agent(agent, env, **options)
     world = _world(_mdp_of(env))
-    seeds = streams(run_seeds(seed, first_run, runs) ^ np.array([0, AGENT], dtype=np.uint64))
+    seeds = run_streams(run_seeds(seed, first_run, runs))
     reward = np.empty((runs, steps))
     size = min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from hreach.compiling import announcing, compiled, inlined
-from hreach.seeding import seed_words
+from hreach.errors import require
+from hreach.seeding import AGENT, check_seed, seed_words
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -73,3 +75,15 @@ def streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     out = np.empty_like(words)
     _begin(words, out)
     return out.reshape(*seeds.shape, 4)
+
+
+def agent_stream(seed: int) -> NDArray[np.uint64]:
+    """The stream of an agent with this seed, shape (4,); not that of an environment with the same seed."""
+    check_seed(seed)
+    require(not isinstance(seed, Sequence) and seed < 1 << 64, "seed", seed, "a whole number below 2**64")
+    return np.asarray(streams(np.array([seed], dtype=np.uint64) ^ AGENT)[0])
+
+
+def run_streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Streams of runs whose seeds (runs, 2) are those of environment and agent: shape (runs, 2, 4)."""
+    return streams(seeds ^ np.array([0, AGENT], dtype=np.uint64))

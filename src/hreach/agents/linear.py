@@ -24,8 +24,7 @@ from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
 from hreach.planners.fitted_value_iteration import Grid, GridPlanner
 from hreach.registry import check_parameters
-from hreach.seeding import AGENT, check_seed
-from hreach.streams import streams, uniform
+from hreach.streams import agent_stream, uniform
 
 _uniform = announcing(uniform)
 _TIE = 1e-9
@@ -122,7 +121,6 @@ class LinearAgent:
         replan: Replan | None = None,
         seed: int = 0,
     ) -> None:
-        check_seed(seed)
         self.task, self.hope = task, hope
         self.model = LinearModel(task.features, len(task.learnt), ridge, components=task.learnt)
         width = task.bounds.shape[1]
@@ -133,7 +131,7 @@ class LinearAgent:
         self.replan = Replan() if replan is None else replan
         self._given_slope = None if slope is None else at_least("slope", slope, 0)
         self.slope = 0.0 if self._given_slope is None else self._given_slope
-        self.stream = streams(np.array([seed], dtype=np.uint64) ^ AGENT)[0]
+        self.stream = agent_stream(seed)
         self.calls = 0
         self._planned_with = -1
         self._seen: list[tuple[Array, int, Array]] = []  # not learnt yet: a model that nobody asks need not know

@@ -20,8 +20,7 @@ from hreach.compiling import Array, Formula, announcing, compile_formula
 from hreach.errors import InputError, number, positive, require, whole
 from hreach.kernels import Belief, Rule
 from hreach.models.counts import Counts
-from hreach.seeding import AGENT, check_seed
-from hreach.streams import streams
+from hreach.streams import agent_stream
 
 _plan, _act, _learn = announcing(kernels.plan), announcing(kernels.act), announcing(kernels.learn)
 _refresh_all = announcing(kernels.refresh_all)
@@ -37,11 +36,6 @@ class Problem:
     reward: Array | None
     r_max: float
     prior: float
-
-    @property
-    def v_max(self) -> float:
-        """r_max / (1 - gamma), above every value."""
-        return self.r_max / (1 - self.gamma)
 
 
 @dataclass(frozen=True)
@@ -74,14 +68,12 @@ class TabularAgent:
         ties: str | Sequence[int] = "random",
         seed: int = 0,
     ) -> None:
-        check_seed(seed)
-        require(not isinstance(seed, Sequence) and seed < 1 << 64, "seed", seed, "a whole number below 2**64")
         self.problem = problem
         self.strategy = strategy
         self.formula = compile_formula(strategy.formula)
         self.rule = _rule(problem, strategy, tolerance, value_cap, ties)
         self.belief = _belief(problem)
-        self.stream = streams(np.array([seed], dtype=np.uint64) ^ AGENT)[0]
+        self.stream = agent_stream(seed)
         self.terminal = np.zeros(problem.states, dtype=np.bool_)
         self.residual = np.inf  # max |TV - V| of the last plan
         self._stale = True

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, follow_rows, simulate
-from hreach.errors import InputError, at_least, discount, number, positive, require, whole
+from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
 
 Array = NDArray[np.float64]
 
@@ -122,7 +122,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         self.gamma = discount(gamma)
         e1, e2 = _share("rti_efficacy", rti_efficacy), _share("pi_efficacy", pi_efficacy)
         self.efficacies = np.array([[0.0, 0.0], [e1, 0.0], [0.0, e2], [e1, e2]])
-        self._weights = [_finite(name, value) for name, value in (("Q", Q), ("R1", R1), ("R2", R2), ("S", S))]
+        self._weights = [finite(name, value) for name, value in (("Q", Q), ("R1", R1), ("R2", R2), ("S", S))]
         given = {"l1": l1, "d1": d1, "k1": k1, "l2": l2, "d2": d2, "f": _share("f", f), "k2": k2, "delta": delta}
         given |= {
             "m1": m1,
@@ -294,12 +294,6 @@ def _runs(taken: NDArray[np.bool_]) -> list[tuple[float, float]]:
     """(first day, number of days) of each uninterrupted course of a drug."""
     change = np.flatnonzero(np.diff(np.concatenate([[False], taken, [False]]).astype(np.int8)))
     return [(float(a), float(b - a)) for a, b in zip(change[::2], change[1::2], strict=True)]
-
-
-def _finite(field: str, value: object) -> float:
-    result = number(field, value)
-    require(math.isfinite(result), field, value, "a finite number")
-    return result
 
 
 def _share(field: str, value: object) -> float:

@@ -25,7 +25,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hreach.errors import at_least, discount, number, positive, require, whole
+from hreach.errors import at_least, discount, finite, positive, require, whole
 
 Array = NDArray[np.float64]
 
@@ -73,9 +73,9 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
     ) -> None:
         self.noise = at_least("noise", noise, 0)
         self.cheap_zone = _interval("cheap_zone", cheap_zone)
-        self.cheap_cost, self.cost = _finite("cheap_cost", cheap_cost), _finite("cost", cost)
+        self.cheap_cost, self.cost = finite("cheap_cost", cheap_cost), finite("cost", cost)
         self._low, self._high = _interval("position_bounds", position_bounds)
-        self.goal = _finite("goal", goal)
+        self.goal = finite("goal", goal)
         require(self._low < self.goal <= self._high, "goal", goal, f"above {self._low:g} and at most {self._high:g}")
         self.speed_limit = positive("speed_limit", speed_limit)
         self.power, self.gravity = at_least("power", power, 0), at_least("gravity", gravity, 0)
@@ -220,16 +220,10 @@ def _directions(x: float, span: float) -> tuple[Array, Array]:
     return along, np.array([-along[1], along[0]])
 
 
-def _finite(field: str, value: object) -> float:
-    result = number(field, value)
-    require(math.isfinite(result), field, value, "a finite number")
-    return result
-
-
 def _pair(field: str, value: Any) -> tuple[float, float]:
     ok = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 2
     require(ok, field, value, "two numbers")
-    return _finite(field, value[0]), _finite(field, value[1])
+    return finite(field, value[0]), finite(field, value[1])
 
 
 def _interval(field: str, value: Any) -> tuple[float, float]:
