@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from hreach.report.plot import plot
     from hreach.seeding import run_seeds
     from hreach.simulation import Runs, simulate
+    from hreach.task import Task
 
 _LAZY = {
     "Run": "hreach.loop",
     "Runs": "hreach.simulation",
     "TabularMDP": "hreach.mdp",
+    "Task": "hreach.task",
     "make_agent": "hreach.agents",
     "plot": "hreach.report.plot",
     "run": "hreach.loop",
@@ -37,6 +39,7 @@ __all__ = [
     "Run",
     "Runs",
     "TabularMDP",
+    "Task",
     "__version__",
     "make_agent",
     "make_domain",

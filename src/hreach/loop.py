@@ -15,12 +15,19 @@ from hreach.seeding import check_seed
 
 @dataclass(frozen=True)
 class Run:
-    """What happened: arrays of length `steps` (states: with the shape of an observation), and when episodes ended."""
+    """What happened: arrays of length `steps` (states: with the shape of an observation), and when episodes ended.
+
+    ended, terminated   the last step of each episode that ended, and whether by the environment's rules (such as at a
+                        goal), not for lack of time
+    last_state          the state after the last step
+    """
 
     rewards: NDArray[np.float64]
     states: NDArray[Any]
     actions: NDArray[np.int64]
     ended: NDArray[np.int64]
+    terminated: NDArray[np.bool_]
+    last_state: NDArray[Any]
 
     @property
     def average_reward(self) -> float:
@@ -51,21 +58,29 @@ def run(env: Any, agent: Any, steps: int | None = None, seed: int = 0, *, episod
     states: list[Any] = []
     actions: list[int] = []
     ended: list[int] = []
+    goals: list[bool] = []
+    reads = getattr(agent, "reads", None)  # what a linear agent learns from, if it is not the next state
     state, _ = env.reset(seed=seed)
     while len(rewards) < last and len(ended) < wanted:
         action = agent.act(state)
-        next_state, reward, terminated, truncated, _ = env.step(action)
-        agent.observe(state, action, reward, next_state, terminated)
+        next_state, reward, terminated, truncated, info = env.step(action)
+        if reads is None:
+            agent.observe(state, action, reward, next_state, terminated)
+        else:
+            agent.observe(state, action, reward, next_state, terminated, info[reads])
         rewards.append(reward)
         states.append(state)
         actions.append(action)
         state = next_state
         if terminated or truncated:
             ended.append(len(rewards) - 1)
+            goals.append(bool(terminated))
             state, _ = env.reset()
     return Run(
         np.array(rewards, dtype=np.float64),
         np.array(states),
         np.array(actions, dtype=np.int64),
         np.array(ended, dtype=np.int64),
+        np.array(goals, dtype=np.bool_),
+        np.array(next_state),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach.agents import LINEAR_AGENTS, make_linear
-from hreach.agents.linear import Hope, LinearAgent, Replan, Task, replan_rule
+from hreach.agents.hope import Hope
+from hreach.agents.linear import LinearAgent, Replan, replan_rule
 from hreach.agents.linear_pac_mdp import KnownByThresholds, KnownWithin
 from hreach.agents.linear_pac_rmdp import Bonus
-from hreach.models.feature_map import FeatureMap
-from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
 from hreach.reach.linear import Interval
 from hreach.registry import parameters_of
+from hreach.task import Task
 from hreach.testing import check_agent
 
 Array = NDArray[np.float64]
@@ -31,6 +31,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "linear-pac-rmdp": {"h": 1},
     "linear-pac-mdp": {"epsilon": 5.0},
     "linear-epsilon-greedy": {"epsilon": 0.3},
+    "linear-true-model": {"epsilon": 0.2},
 }
 SMALL: dict[str, Any] = {"grid": (10, 9)}
 PROBES = np.random.default_rng(0).uniform([-1.2, -0.07], [0.6, 0.07], (40, 2))
@@ -78,7 +79,7 @@ def behaviour(agent: Any) -> Array:
         actions.append(agent.act(state))
         agent.observe(state, action, reward, following, terminated)
     actions.append(agent.act(PROBES[0]))
-    return np.concatenate([actions, agent.planner.action_values(PROBES).ravel()])
+    return np.concatenate([actions, *(agent.action_values(probe) for probe in PROBES)])
 
 
 def greedy_actions(agent: Any) -> NDArray[np.int64]:
@@ -154,6 +155,12 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("linear-pac-rmdp", {"h": 2}, "delta", 0.9, 0.01),
     ("linear-pac-rmdp", {"h": 2}, "noise", "mean", "any"),
     ("linear-pac-rmdp", {"h": 2, "interval": "paper", "Delta": 0.01}, "z_rule", "small", "singular"),
+    ("linear-pac-rmdp", {"h": 2}, "optimism", "bonus", "shift"),
+    ("linear-pac-rmdp", {"h": 2, "reward": "learn"}, "reward_sigma", 0.0, 0.5),
+    ("linear-pac-rmdp", {"h": 2}, "reward", "known", "learn"),
+    ("linear-pac-rmdp", {"h": 2}, "sigma", None, 0.01),
+    ("linear-true-model", {}, "epsilon", 0.0, 0.5),
+    ("linear-pac-mdp", {"slope": 1.0, "epsilon": 200.0}, "by", "slope", "noise"),
     ("linear-pac-mdp", {"slope": 1.0}, "epsilon", 20.0, 200.0),
     ("linear-pac-mdp", {"slope": 1.0, "epsilon": 200.0, "Delta": 0.5}, "delta", 0.9, 1e-6),
     ("linear-pac-mdp", {"slope": 1.0, "epsilon": 200.0}, "Delta", None, 0.5),
@@ -167,13 +174,16 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("linear-pac-rmdp", {"h": 1}, "ridge", 0.1, 1.0),
     ("linear-pac-rmdp", {"h": 1}, "grid", (10, 9), (12, 12)),
     ("linear-pac-rmdp", {"h": 1}, "interpolation", "multilinear", "rbf"),
+    ("linear-pac-rmdp", {"h": 1}, "interpolation", "rbf", "projection"),
     ("linear-pac-rmdp", {"h": 1}, "quadrature", 1, 3),
     ("linear-pac-rmdp", {"h": 1}, "tolerance", 0.05, 5.0),
     ("linear-pac-rmdp", {"h": 1}, "slope", None, 10.0),
     ("linear-pac-rmdp", {"h": 1}, "slope", 10.0, 50.0),
     ("linear-pac-rmdp", {"h": 1}, "replan", {"episode": True}, {"steps": 10}),
     ("linear-pac-rmdp", {"h": 1}, "replan", {"episode": True}, {"growth": 0.05}),
+    ("linear-pac-rmdp", {"h": 1}, "replan", {"episode": True}, {"moved": 0.01}),
 ]
+ON_A_TREE = {"task", "segments", "commit"}  # changed in test_linear_agents_on_a_tree.py
 
 
 @pytest.mark.parametrize(("name", "fixed", "parameter", "one", "other"), CHANGES)
@@ -190,7 +200,7 @@ def test_the_list_of_changes_covers_every_parameter() -> None:
     for name, entry in LINEAR_AGENTS.items():
         for parameter in parameters_of(entry.load())[1:]:
             assert (name, parameter) in covered
-    assert {p for _, p in covered} >= set(parameters_of(make_linear)) - {"name", "env", "params"}
+    assert {p for _, p in covered} >= set(parameters_of(make_linear)) - {"name", "env", "params"} - ON_A_TREE
 
 
 @pytest.mark.parametrize("name", USUAL)
@@ -202,10 +212,10 @@ def test_the_same_setting_twice_is_the_same(name: str) -> None:
 
 def test_what_is_not_given_comes_from_the_domain() -> None:
     agent = hreach.make_agent("linear-pac-rmdp", car(), h=1)
-    assert agent.planner.grid.shape == car().grid
+    assert agent.planner.grid.shape == car().task().grid
     assert agent.planner.gamma == car().gamma
     assert agent.model.features(PROBES, np.zeros(40, dtype=np.int64))[0][0].shape == (40, 31)
-    given = make("linear-pac-rmdp", h=1, features=car().features)
+    given = make("linear-pac-rmdp", h=1, features=car().task().features)
     assert np.array_equal(behaviour(given), behaviour(make("linear-pac-rmdp", h=1)))
 
 
@@ -215,16 +225,18 @@ def test_what_is_not_given_comes_from_the_domain() -> None:
 class Plane:
     """Two learnt components in the unit square, pulled towards the middle or pushed right; ends at x >= 1."""
 
-    bounds = np.array([[0.0, 0.0], [1.0, 1.0]])
-    actions = 2
-    gamma = 0.9
-    learnt = (0, 1)
     sigma = np.array([0.05, 0.02])
-    features: Mapping[str, Any] = {
-        "kind": "action-blocks", "map": {"kind": "concat", "maps": [{"kind": "bias"}, {"kind": "identity"}]}
-    }  # fmt: skip
-    value_bounds = (0.0, 10.0)
-    grid = (6, 7)
+    values = (0.0, 10.0)
+
+    def task(self) -> Task:
+        return Task(
+            bounds=np.array([[0.0, 0.0], [1.0, 1.0]]), actions=2, gamma=0.9, learnt=(0, 1), sigma=self.sigma,
+            features={
+                "kind": "action-blocks", "map": {"kind": "concat", "maps": [{"kind": "bias"}, {"kind": "identity"}]}
+            },
+            reward=self.known_reward, values=self.values, grid=(6, 7), complete=self.complete,
+            terminal=self.is_terminal,
+        )  # fmt: skip
 
     def complete(self, states: Array, actions: NDArray[np.int64], predicted: Array) -> Array:
         return np.clip(predicted, 0, 1)
@@ -243,7 +255,7 @@ def on_the_plane(name: str, samples: int = 30, **params: Any) -> Any:
         state, action = rng.random(2), int(rng.integers(2))
         mean = 0.5 + 0.5 * (state - 0.5) if action == 0 else state + np.array([0.2, 0.0])
         agent.observe(state, action, 0.0, np.clip(mean + rng.normal(0, Plane.sigma), 0, 1))
-    agent.state_dict()  # what was seen is in the model now
+    agent._learn()
     return agent
 
 
@@ -251,7 +263,7 @@ def on_the_plane(name: str, samples: int = 30, **params: Any) -> Any:
 def test_the_bonus_is_l_times_the_length_of_the_interval(h: float) -> None:
     """By hand from the leverage: f (Delta + c), f = h q / (1 + h q), c = sqrt(2 ln(pi^2 M^2 nS h / 6 delta)) ..."""
     agent = on_the_plane("linear-pac-rmdp", h=h, Delta=[0.3, 0.1], delta=0.2, slope=7.0)
-    states, actions = agent.planner.pairs
+    states, actions = agent.planning.pairs
     calls = 11
     bonus, known = agent.hope.optimism(agent.model, states, actions, calls, 7.0)
     assert known.all()
@@ -265,9 +277,9 @@ def test_the_bonus_is_l_times_the_length_of_the_interval(h: float) -> None:
 
 def test_the_bonus_is_added_to_the_reward_of_every_pair() -> None:
     agent = on_the_plane("linear-pac-rmdp", h=3, Delta=0.2, slope=2.0)
-    states, actions = agent.planner.pairs
-    plain = agent._model(states, actions, hoping=False)
-    hoped = agent._model(states, actions)
+    states, actions = agent.planning.pairs
+    plain = agent.planning.hoped(hoping=False)
+    hoped = agent.planning.hoped()
     bonus, _ = agent.hope.optimism(agent.model, states, actions, len(states), 2.0)
     np.testing.assert_allclose(hoped[0], plain[0] + bonus, rtol=1e-12)
     assert np.array_equal(hoped[1], plain[1])
@@ -278,7 +290,7 @@ def test_calls_count_the_pairs_that_were_asked_about() -> None:
     agent = make("linear-pac-rmdp", h=1)
     agent.plan()
     agent.plan()
-    assert agent.calls == 2 * 10 * 9 * 3
+    assert agent.planning.calls == 2 * 10 * 9 * 3
 
 
 @pytest.mark.parametrize("steps", ["nothing", "experience"])
@@ -295,7 +307,7 @@ def test_h_zero_is_certainty_equivalence(steps: str) -> None:
 def test_the_value_is_that_of_planning_with_the_truth_when_the_truth_is_learnt() -> None:
     """Certainty equivalence: with the true weights the plan is that of the noise-free step, quadrature = 1."""
     agent = make("linear-epsilon-greedy", quadrature=1, tolerance=1e-6, **GREEDY)
-    states, actions = agent.planner.pairs
+    states, actions = agent.planning.pairs
     truth = car().noise_free_step(states, actions)
     agent.model.predict = lambda s, a: truth[:, 1:]
     agent.plan()
@@ -317,7 +329,7 @@ def test_more_hope_is_more_value(interval: str) -> None:
     for less, more in itertools.pairwise(agents):
         assert (more.planner.q >= less.planner.q - 1e-7).all()
         assert more.planner.value.mean() > less.planner.value.mean() + 1e-3
-    assert agents[-1].planner.value.max() < Plane.value_bounds[1]
+    assert agents[-1].planner.value.max() < Plane.values[1]
 
 
 def test_more_hope_is_more_value_on_the_mountain() -> None:
@@ -332,11 +344,11 @@ def test_more_hope_is_more_value_on_the_mountain() -> None:
 
 def test_more_samples_are_less_bonus() -> None:
     agent = on_the_plane("linear-pac-rmdp", h=2, Delta=0.1, slope=1.0)
-    states, actions = agent.planner.pairs
+    states, actions = agent.planning.pairs
     before, _ = agent.hope.optimism(agent.model, states, actions, 1, 1.0)
     for _ in range(20):
         agent.observe(states[0], int(actions[0]), 0.0, states[0])
-    agent.state_dict()
+    agent._learn()
     after, _ = agent.hope.optimism(agent.model, states, actions, 1, 1.0)
     assert (after <= before + 1e-12).all()
     assert after[0] < 0.5 * before[0]
@@ -356,7 +368,7 @@ def test_the_slope_is_the_steepest_that_the_value_ever_was() -> None:
     assert agent.slope == pytest.approx(steepest)
     assert agent.slope > 0
     assert agent.describe()["constants"]["slope"] == agent.slope
-    agent.slope = 1e6
+    agent.planning.slope = 1e6
     agent.plan()
     assert agent.slope == 1e6
     by_hand = make("linear-pac-rmdp", h=1, slope=3.0)
@@ -371,7 +383,7 @@ def test_the_slope_is_the_steepest_that_the_value_ever_was() -> None:
 def test_without_data_nothing_is_known(params: dict[str, Any]) -> None:
     agent = make("linear-pac-mdp", **params)
     agent.plan()
-    assert (agent.planner.q == car().value_bounds[1]).all()
+    assert (agent.planner.q == car().task().values[1]).all()
     assert {make("linear-pac-mdp", seed=s, **params).act(PROBES[0]) for s in range(20)} == {0, 1, 2}
 
 
@@ -385,7 +397,7 @@ def test_with_a_huge_epsilon_everything_is_known(params: dict[str, Any]) -> None
 def test_thresholds_are_those_of_the_spectrum() -> None:
     """||q||^2 and ||u|| from the eigenvalues of X'X of each action, split at 1."""
     agent = on_the_plane("linear-pac-mdp", alpha1=0.4, alpha2=0.3, samples=12)
-    states, actions = agent.planner.pairs
+    states, actions = agent.planning.pairs
     _, known = agent.hope.optimism(agent.model, states, actions, 1, 1.0)
     eigen = agent.model.eigen()
     phi, block = agent.model.features(states, actions)[0]
@@ -400,7 +412,7 @@ def test_thresholds_are_those_of_the_spectrum() -> None:
 
 def test_known_needs_both_thresholds() -> None:
     agent = on_the_plane("linear-pac-mdp", alpha1=1.0, alpha2=1.0, samples=12)
-    states, actions = agent.planner.pairs
+    states, actions = agent.planning.pairs
     gain, _, w = agent.model.terms(states, actions)
     for alpha1, alpha2 in ((0.4, 1e9), (1e9, 0.3), (0.4, 0.3)):
         _, known = KnownByThresholds(alpha1, alpha2)(agent.model, states, actions, 1, 1.0)
@@ -413,7 +425,7 @@ def test_known_needs_both_thresholds() -> None:
 def test_known_from_epsilon_by_hand(Delta: float | None) -> None:
     """Delta ||q|| sqrt(2 ln(2 nS / delta)) + 2 c3 ||u|| <= eps (1 - gamma) / (L sqrt(nS)) for every component."""
     agent = on_the_plane("linear-pac-mdp", epsilon=1.0, samples=25)
-    states, actions = agent.planner.pairs
+    states, actions = agent.planning.pairs
     gain, _, w = agent.model.terms(states, actions)
     size = agent.model.error_mean if Delta is None else Delta
     error = size * np.sqrt(gain) * np.sqrt(2 * np.log(4 / 0.3)) + 2 * 1.5 * w
@@ -428,12 +440,12 @@ def test_known_from_epsilon_by_hand(Delta: float | None) -> None:
 
 def test_an_unknown_pair_is_worth_the_most_there_is_and_ends() -> None:
     agent = on_the_plane("linear-pac-mdp", alpha1=0.4, alpha2=0.3, samples=12)
-    states, actions = agent.planner.pairs
+    states, actions = agent.planning.pairs
     _, known = agent.hope.optimism(agent.model, states, actions, 1, 1.0)
     agent.plan()
     q = agent.planner.q.ravel()
-    assert (q[~known] == Plane.value_bounds[1]).all()
-    assert (q[known] < Plane.value_bounds[1]).any()
+    assert (q[~known] == Plane.values[1]).all()
+    assert (q[known] < Plane.values[1]).any()
 
 
 def test_only_unknown_pairs_are_learnt_if_asked() -> None:
@@ -523,7 +535,7 @@ def test_plans_follow_the_rule() -> None:
 @pytest.mark.parametrize("nodes", [1, 2, 3])
 def test_nodes_integrate_over_the_noise_of_every_component(nodes: int) -> None:
     agent = on_the_plane("linear-epsilon-greedy", quadrature=nodes, epsilon=0.0)
-    noise, chance = agent._noise, agent._chance
+    noise, chance = agent.planning.noise, agent.planning.chance
     assert noise.shape == (nodes**2, 2)
     assert chance.sum() == pytest.approx(1)
     np.testing.assert_allclose(chance @ noise, 0, atol=1e-12)
@@ -534,17 +546,17 @@ def test_nodes_integrate_over_the_noise_of_every_component(nodes: int) -> None:
 
 def test_one_node_plans_with_the_mean() -> None:
     one, three = (on_the_plane("linear-epsilon-greedy", quadrature=n, epsilon=0.0) for n in (1, 3))
-    states, actions = one.planner.pairs
+    states, actions = one.planning.pairs
     mean = np.clip(one.model.predict(states, actions), 0, 1)
-    reward, following, goes_on = one._model(states, actions, hoping=False)
+    reward, following, goes_on = one.planning.hoped(hoping=False)
     np.testing.assert_allclose(following[0], mean)
     np.testing.assert_allclose(reward, mean[:, 1] ** 2)
     assert np.array_equal(goes_on[0], mean[:, 0] < 1)
-    reward, following, _ = three._model(states, actions, hoping=False)
+    reward, following, _ = three.planning.hoped(hoping=False)
     middle = ((mean > 0.1) & (mean < 0.9)).all(axis=1)  # where nothing is clipped: E y^2 = mean^2 + sigma^2
     assert middle.sum() > 10
     np.testing.assert_allclose(reward[middle], mean[middle, 1] ** 2 + 0.02**2)
-    spread = np.einsum("j,jnd->nd", three._chance, (following - mean) ** 2)
+    spread = np.einsum("j,jnd->nd", three.planning.chance, (following - mean) ** 2)
     np.testing.assert_allclose(spread[middle], np.broadcast_to(Plane.sigma**2, (middle.sum(), 2)))
 
 
@@ -572,16 +584,12 @@ def test_the_action_is_the_best_under_the_internal_value() -> None:
 
 def test_an_agent_of_ones_own_needs_no_registry() -> None:
     env = car()
-    features: FeatureMap = from_settings(env.features, 2, 3)
-    task = Task(
-        env.bounds, 3, env.gamma, env.learnt, env.sigma, features,
-        env.complete, env.known_reward, env.is_terminal, env.value_bounds, env.grid,
-    )  # fmt: skip
+    task = env.task()
 
     def novelty(
         model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
     ) -> tuple[Array, NDArray[np.bool_]]:
-        return Bonus(Interval("exact", 1, env.sigma))(model, states, actions, calls, slope)
+        return Bonus(Interval("exact", 1, task.sigma))(model, states, actions, calls, slope)
 
     own = LinearAgent(task, Hope(novelty), grid=(10, 9))
     assert np.array_equal(behaviour(own), behaviour(make("linear-pac-rmdp", h=1)))
@@ -615,7 +623,9 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("linear-pac-rmdp", {}, r"agent 'linear-pac-rmdp' needs the parameter 'h'"),
     ("linear-pac-rmdp", {"h": 1, "intervall": "exact"}, r"parameter of .* 'intervall'.*did you mean 'interval'"),
     ("linear-pac-rmdp", {"h": 1, "quadratur": 3}, r"'quadratur'.*did you mean 'quadrature'"),
-    ("linear-pac-rmdp", {"h": 1, "sigma": 0.1}, r"parameter of agent 'linear-pac-rmdp' is 'sigma', which is not known"),
+    ("linear-pac-rmdp", {"h": 1, "sigma": 0}, r"sigma is 0"),
+    ("linear-pac-rmdp", {"h": 1, "sigma": [0.1, 0.1]}, r"sigma is \[0.1, 0.1\], but must be a number or 1"),
+    ("linear-pac-rmdp", {"h": 1, "sigma": -0.1}, r"sigma is -0.1"),
     ("linear-pac-rmdp", {"h": -1}, r"h is -1, but must be at least 0"),
     ("linear-pac-rmdp", {"h": float("nan")}, r"h is nan"),
     ("linear-pac-rmdp", {"h": "many"}, r"h is 'many'"),
@@ -651,7 +661,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("linear-epsilon-greedy", {"seed": -1}, r"seed is -1"),
     ("linear-epsilon-greedy", {"replan": "often"}, r"replan is 'often', but must be a table"),
     ("linear-epsilon-greedy", {"replan": {"step": 3}}, r"parameter of replan is 'step'.*did you mean 'steps'"),
-    ("linear-epsilon-greedy", {"replan": {}}, r"replan is Replan.*at least one of episode, growth and steps"),
+    ("linear-epsilon-greedy", {"replan": {}}, r"replan is Replan.*at least one of episode, growth, steps and moved"),
     ("linear-epsilon-greedy", {"replan": {"growth": -1}}, r"growth is -1"),
     ("linear-epsilon-greedy", {"replan": {"steps": 0}}, r"steps is 0, but must be a whole number of at least 1"),
 ]
@@ -673,7 +683,7 @@ def test_a_domain_with_negative_noise_is_refused() -> None:
 
 
 def test_an_environment_that_tells_too_little_is_refused() -> None:
-    with pytest.raises(hreach.InputError, match=r"env is \w+, which has no 'bounds'; a linear agent needs") as caught:
+    with pytest.raises(hreach.InputError, match=r"env is \w+, which has no task\(\); a linear agent needs") as caught:
         hreach.make_agent("linear-pac-rmdp", hreach.make_domain("chain"), h=1)
     assert str(caught.value).endswith(".")
     assert "\n" not in str(caught.value)
@@ -727,5 +737,5 @@ def test_a_flat_value_makes_everything_known_whatever_epsilon() -> None:
     """L = 0: no error of the model can change the value."""
     for epsilon in (1e-9, 1e12):
         agent = make("linear-pac-mdp", epsilon=epsilon, slope=0)
-        _, known = agent.hope.optimism(agent.model, *agent.planner.pairs, 1, 0.0)
+        _, known = agent.hope.optimism(agent.model, *agent.planning.pairs, 1, 0.0)
         assert known.all()

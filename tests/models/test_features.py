@@ -23,6 +23,7 @@ from hreach.models.features import (
     Identity,
     Log10,
     Polynomial,
+    Power10,
     Products,
     RandomFourier,
     Scaled,
@@ -39,8 +40,9 @@ S3, A3 = RNG.normal(size=(7, 3)), RNG.integers(0, 3, 7)
 
 def every_map() -> list[FeatureMap]:
     return [
-        Bias(3), Identity(3), Products(3), Polynomial(3, 3), rbf_grid([-1] * 3, [1] * 3, 3, normalised=True),
-        RandomFourier(3, 8), Term(3, "cos", 1, 3.0), ActionValue(3, (-1, 0, 1)), Concat((Bias(3), Identity(3))),
+        Bias(3), Identity(3), Products(3), Polynomial(3, 3), Power10(3),
+        rbf_grid([-1] * 3, [1] * 3, 3, normalised=True), RandomFourier(3, 8), Term(3, "cos", 1, 3.0),
+        ActionValue(3, (-1, 0, 1)), Concat((Bias(3), Identity(3))),
         Select(Identity(2), 3, (2, 0)), Scaled(Identity(3), 1, 2), Log10(Identity(3)), ActionBlocks(Identity(3), 3),
     ]  # fmt: skip
 
@@ -66,6 +68,17 @@ def test_hiv_has_six_states_and_fifteen_products() -> None:
 def test_polynomials_hold_every_monomial_once() -> None:
     phi = Polynomial(2, 3)(np.array([[2.0, 3.0]]), np.array([0]))
     np.testing.assert_allclose(phi, [[2, 3, 4, 6, 9, 8, 12, 18, 27]])
+
+
+def test_powers_of_ten_stay_within_what_a_model_takes() -> None:
+    states = np.array([[-1e9, -300.0, -2.5], [0.0, 3.25, 7.0], [99.0, 100.0, 1e9]])
+    phi = Power10(3)(states, np.zeros(3, dtype=int))
+    expected = [[10.0 ** min(max(v, -300.0), 100.0) for v in s] for s in states.tolist()]
+    np.testing.assert_allclose(phi, expected, rtol=1e-15)
+    assert phi.min() > 0
+    assert phi.max() <= 1e100
+    inner = Scaled(Power10(3), (1, 2, 3), 1)
+    np.testing.assert_allclose(inner(S3, A3), 10 ** (S3 - [1, 2, 3]), rtol=1e-14)
 
 
 @pytest.mark.parametrize("normalised", [False, True])
@@ -144,6 +157,7 @@ def test_plain_settings_build_the_same_maps() -> None:
     fourier = {"kind": "random-fourier", "count": 5, "length_scale": [1, 2]}
     hiv = {"kind": "log10", "low": -5, "high": 6.5, "map": {"kind": "scaled", "centre": 1, "scale": 2, "map": fourier}}
     assert from_settings(hiv, 2, 4, seed=7) == Log10(Scaled(RandomFourier(2, 5, (1, 2), 7), 1, 2), -5, 6.5)
+    assert from_settings({"kind": "power10", "components": [1]}, 2, 1) == Select(Power10(1), 2, (1,))
     assert from_settings({"kind": "rbf", "centres": [[0, 1]], "widths": 1}, 1, 1) == RBF(((0, 1),), 1)
 
 
@@ -203,6 +217,7 @@ def test_bad_states_and_actions_are_refused_by_every_map(each: FeatureMap) -> No
         (lambda: Select(Identity(2), 3, (0,)), "components is"),
         (lambda: Concat((Bias(1), Bias(2))), "maps is"),
         (lambda: Polynomial(2, 0), "degree is"),
+        (lambda: Power10(0), "states is 0"),
         (lambda: Term(3, lambda s, a: s)(S3, A3), "shape of the term is"),
         (lambda: Term(3, lambda s, a: s[:, 0] * np.nan)(S3, A3), "value of the term is"),
     ],

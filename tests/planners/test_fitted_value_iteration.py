@@ -363,8 +363,7 @@ def test_equal_nodes_are_one_node() -> None:
 
 
 def test_pairs_are_every_point_with_every_action() -> None:
-    planner = GridPlanner(Grid(np.array([0.0]), np.array([2.0]), (3,)), 2, 0.9, FREE)
-    states, actions = planner.pairs
+    states, actions = Grid(np.array([0.0]), np.array([2.0]), (3,)).pairs(2)
     assert states.ravel().tolist() == [0, 0, 1, 1, 2, 2]
     assert actions.tolist() == [0, 1, 0, 1, 0, 1]
 
@@ -398,7 +397,7 @@ BAD_GRIDS: list[tuple[Any, str]] = [
     (([0.0, 1.0], [1.0, 1.0], (3, 3)), r"grid bounds is .*low below high in 2"),
     (([0.0, 0.0], [1.0, 1.0], (3,)), r"grid bounds is .*in 1 dimensions"),
     (([0.0], [float("nan")], (3,)), r"grid bounds is .*nan"),
-    (([0.0], [1.0], (3,), "cubic"), r"interpolation is 'cubic', but must be 'multilinear' or 'rbf'"),
+    (([0.0], [1.0], (3,), "cubic"), r"interpolation is 'cubic', but must be one of multilinear, rbf, projection"),
 ]
 BAD_PLANNERS: list[tuple[dict[str, Any], str]] = [
     ({"actions": 0}, r"actions is 0, but must be a whole number of at least 1"),
@@ -436,3 +435,55 @@ def test_too_large_a_plan_is_refused_with_its_size() -> None:
     with pytest.raises(hreach.InputError, match=r"\(300, 300\), 6.48e\+07 weights, .* at most 5e\+07") as caught:
         planner.plan(np.zeros(0), nothing, nothing[:, :, 0], np.full(20, 0.05))  # 300^2 points, 36 weights, 20 nodes
     assert one_sentence(caught.value)
+
+
+# -------------------------------------------------------------------------------------------------------- projection
+
+
+def line(points: int, kind: Any = "projection") -> Grid:
+    return Grid(np.array([0.0]), np.array([1.0]), (points,), kind)
+
+
+def test_a_projection_is_least_squares_on_the_radial_functions() -> None:
+    grid = line(9)
+    phi = matrix(grid, grid.points)
+    assert phi.diagonal() == pytest.approx(np.ones(9))  # undivided: 1 at the centre
+    assert not np.allclose(phi.sum(axis=1), 1)
+    values = np.sin(5 * grid.points[:, 0])
+    projection = grid.projection
+    assert projection is not None
+    by_solver = np.linalg.lstsq(np.vstack([phi, 1e-3 * np.eye(9)]), np.append(values, np.zeros(9)), rcond=None)[0]
+    np.testing.assert_allclose(projection @ values, by_solver, atol=1e-8)
+    assert line(9, "rbf").projection is None
+
+
+def test_a_projection_plans_a_smooth_problem_as_an_averager_does() -> None:
+    """Moving left or right on a line towards the reward at 1; gamma small enough for any method."""
+    values = []
+    for kind in ("multilinear", "projection"):
+        grid = line(41, kind)
+        states, actions = grid.pairs(2)
+        following = np.clip(states + 0.1 * (2 * actions[:, None] - 1), 0, 1)
+        planner = GridPlanner(grid, 2, 0.6, FREE, 1e-6)
+        planner.plan(np.exp(-10 * (following[:, 0] - 1) ** 2), following[None], np.ones((1, 82)), np.ones(1))
+        values.append(planner.value_at(np.linspace(0, 1, 30)[:, None]))
+    assert np.abs(values[0] - values[1]).max() < 0.02 * np.ptp(values[0])
+
+
+def test_a_projection_that_diverges_stays_finite_and_says_so_once() -> None:
+    """All points jump to the border, where the fit is steepest and an average of rough values is none any more."""
+    planners = {}
+    for kind in ("rbf", "projection"):
+        grid = line(12, kind)
+        states, _ = grid.pairs(1)
+        following = 1 - 0.04 * (states < 0.5)
+        planners[kind] = GridPlanner(grid, 1, 0.999, (-1e6, 1e6), 1e-9), following
+    noise = np.random.default_rng(0).normal(size=12)
+    planner, following = planners["rbf"]
+    planner.plan(noise, following[None], np.ones((1, 12)), np.ones(1))
+    assert planner.residual <= 1e-9
+    planner, following = planners["projection"]
+    with pytest.warns(RuntimeWarning, match="did not settle"):
+        planner.plan(noise, following[None], np.ones((1, 12)), np.ones(1))
+    assert np.isfinite(planner.value).all()
+    planner.plan(noise, following[None], np.ones((1, 12)), np.ones(1))  # a second warning would be an error

@@ -75,6 +75,11 @@ LINEAR_AGENTS = {
         "linear model as it is, a random action with probability epsilon",
         "Sutton & Barto 1998",
     ),
+    "linear-true-model": Entry(
+        "hreach.agents.linear_epsilon_greedy:true_model",
+        "the true model with the same planner: what is left when nothing has to be learnt",
+        "certainty",
+    ),
 }
 
 Reward = str | NDArray[np.float64]
@@ -101,40 +106,58 @@ def make_linear(
     env: Any,
     *,
     seed: int = 0,
+    task: Any = None,
     features: Any = None,
+    sigma: Any = None,
     ridge: float = 0.1,
     grid: Any = None,
     interpolation: str = "multilinear",
     quadrature: int = 3,
     tolerance: float = 0.05,
+    segments: Any = None,
+    commit: Any = "first",
     slope: float | None = None,
+    reward: Any = "known",
     replan: Any = None,
     **params: Any,
 ) -> Any:
-    """A linear agent; the domain's own `features` and `grid` unless given.
+    """A linear agent; what is not given is the domain's own.
 
+    task            a `hreach.Task`, or a table for the domain's `task()`, e.g. {"model": "step"} for HIV
     features        settings of `hreach.models.features.from_settings`
+    sigma           standard deviation of the noise of the learnt components, as the agent believes
     ridge           weight of the ridge in least squares
-    grid            points of the planner in each dimension; interpolation "multilinear" or "rbf"
+    grid            points of the planner in each dimension, or a table of shape, low and high
+    interpolation   "multilinear", "rbf", or "projection" (least squares on radial functions, which may diverge)
     quadrature      nodes of the integration over the noise (1: plan with the mean)
     tolerance       the planner stops when max |TV - V| is at most this
+    segments        instead of a grid: a tree search, and how long each of its actions is held
+    commit          after a search: the "first" decision, or "all" of them, is carried out before the next search
     slope           L by hand; None: by the paper's rule, from the value
+    reward          "known": as the task tells it; "learn": linear in the same features
     replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
     """
-    from hreach.agents.linear import LinearAgent, replan_rule, task_of
+    from dataclasses import replace
+
+    from hreach.agents.linear import LinearAgent, replan_rule
+    from hreach.task import task_of
 
     entry = LINEAR_AGENTS[name]
     _check(f"agent {name!r}", entry.load(), params, given=1, also=LINEAR_SHARED)
-    task = task_of(env, features, seed)
+    given = {"features": features, "sigma": sigma}
+    told = replace(task_of(env, task), **{k: v for k, v in given.items() if v is not None})
     return LinearAgent(
-        task,
-        entry.load()(task, **params),
+        told,
+        entry.load()(told, **params),
         ridge=ridge,
-        grid=grid if grid is not None else task.grid,
+        grid=grid,
         interpolation=interpolation,
         quadrature=quadrature,
         tolerance=tolerance,
+        segments=segments,
+        commit=commit,
         slope=slope,
+        reward=reward,
         replan=replan_rule(replan),
         seed=seed,
     )

@@ -1,78 +1,65 @@
-"""The linear agent: least squares, optimism about it, a planner on a grid. Paper: Algorithm 2.
+"""The linear agent: least squares, optimism about it, a planner. Paper: Algorithm 2.
 
     for each time step:   act        take the best action under the internal value V~
                           observe    add the sample to X'X and X'y of the components that are learnt
 
-Agents differ in their optimism only, which sees every pair that the planner considers and changes its reward, or ends
-it. What a domain brings (`Task`) is what the agent is told: the components it has to learn, how they determine the
-next state, the reward and where an episode ends.
+Agents differ in their `Hope` only. What the problem brings is a `Task`: the components to learn, how they determine the
+next state, the reward, where an episode ends, and whether to plan on a grid or by searching a tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.agents.hope import Hope, Plain
+from hreach.agents.on_grid import OnGrid
+from hreach.agents.on_tree import OnTree
 from hreach.compiling import Array, announcing
-from hreach.errors import InputError, array, at_least, require, whole
-from hreach.models.feature_map import FeatureMap
+from hreach.errors import InputError, array, at_least, finite, positive, require, whole
 from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
-from hreach.planners.fitted_value_iteration import Grid, GridPlanner
+from hreach.models.truth import TrueModel
 from hreach.registry import check_parameters
 from hreach.streams import agent_stream, uniform
+from hreach.task import Task
 
 _uniform = announcing(uniform)
 _TIE = 1e-9
-
-
-@dataclass(frozen=True)
-class Task:
-    """What the agent is told about a continuous problem.
-
-    learnt      components of the state that are predicted; `complete(states, actions, predicted)` makes the whole next
-                states (N, nS) of them, (N, L)
-    sigma       standard deviation of their noise, (L,)
-    features    of (s, a), shared by the learnt components
-    reward      r(s, a, s') -> (N,);  terminal: which states end an episode
-    values      bounds of the value;  grid: points of a planner in each dimension
-    """
-
-    bounds: Array
-    actions: int
-    gamma: float
-    learnt: tuple[int, ...]
-    sigma: Array
-    features: FeatureMap
-    complete: Callable[[Array, NDArray[np.int64], Array], Array]
-    reward: Callable[[Array, NDArray[np.int64], Array], Array]
-    terminal: Callable[[Array], NDArray[np.bool_]]
-    values: tuple[float, float]
-    grid: tuple[int, ...]
+_AS_MANY_AS_THERE_ARE = ("seen", "committed", "planned", "probed_states", "probed_actions")  # rows of saved arrays
 
 
 @dataclass(frozen=True)
 class Replan:
-    """When to plan again: at the start of an episode, after `steps` more samples, or when they grew by a share."""
+    """When to plan again, with what was seen since: any of
+
+    episode   at the start of an episode
+    growth    when the samples grew by that share
+    steps     after so many more samples
+    moved     when a prediction that the last plan used has moved by more than so many standard deviations of the noise
+    """
 
     episode: bool = True
     growth: float | None = 0.05
     steps: int | None = None
+    moved: float | None = None
 
     def __post_init__(self) -> None:
         if self.growth is not None:
             at_least("growth", self.growth, 0)
         if self.steps is not None:
             whole("steps", self.steps, 1)
-        ok = self.episode or self.growth is not None or self.steps is not None
-        require(ok, "replan", self, "at least one of episode, growth and steps")
+        if self.moved is not None:
+            positive("moved", self.moved)
+        ok = self.episode or not (self.growth is None and self.steps is None and self.moved is None)
+        require(ok, "replan", self, "at least one of episode, growth, steps and moved")
 
     def due(self, new_episode: bool, samples: int, planned_with: int) -> bool:
-        """Whether a plan made with `planned_with` samples is out of date."""
+        """Whether a plan made with `planned_with` samples is out of date, `moved` aside."""
         new = samples - planned_with
         return (
             (self.episode and new_episode)
@@ -81,30 +68,14 @@ class Replan:
         )
 
 
-class Optimism(Protocol):
-    """How to hope: changes the reward (N,) and which pairs go on (N,) of pairs, given the slope L of the value."""
-
-    def __call__(
-        self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        """(bonus (N,), known (N,)); a pair that is not known is worth the most there is."""
-
-
-@dataclass(frozen=True)
-class Hope:
-    """What makes a linear agent: its optimism, its coin, and whether it learns from pairs it knows already."""
-
-    optimism: Optimism
-    random_action: float = 0.0
-    learn_known: bool = True
-
-
 class LinearAgent:
     """An agent for continuous states and discrete actions.
 
-    grid, interpolation   the planner's points: a shape, and "multilinear" or "rbf"
-    quadrature            nodes of Gauss-Hermite integration over the noise (1: plan with the mean)
-    slope                 L by hand, or None: the largest slope of V between neighbouring points seen so far
+    grid, interpolation, quadrature, tolerance   planning on a grid: see `GridPlanner`
+    segments, commit     searching a tree: `commit` is "first" (carry out the first decision of a search, then search
+                         again) or "all" (carry out the whole sequence, as Adams et al. do)
+    slope                L by hand, or None: by the paper's rule, from the value
+    reward               "known": the task's; "learn": linear in the same features, from the rewards that are paid
     """
 
     def __init__(
@@ -113,77 +84,127 @@ class LinearAgent:
         hope: Hope,
         *,
         ridge: float = 0.1,
-        grid: tuple[int, ...] = (30, 30),
+        grid: Any = None,
         interpolation: Any = "multilinear",
         quadrature: int = 3,
         tolerance: float = 0.05,
+        segments: Any = None,
+        commit: Literal["first", "all"] = "first",
         slope: float | None = None,
+        reward: Literal["known", "learn"] = "known",
         replan: Replan | None = None,
         seed: int = 0,
     ) -> None:
         self.task, self.hope = task, hope
-        self.model = LinearModel(task.features, len(task.learnt), ridge, components=task.learnt)
-        width = task.bounds.shape[1]
-        ok = isinstance(grid, Sequence | np.ndarray) and not isinstance(grid, str) and len(grid) == width
-        require(ok, "grid", grid, f"{width} whole numbers, the points in each dimension")
-        mesh = Grid(task.bounds[0], task.bounds[1], tuple(grid), interpolation)
-        self.planner = GridPlanner(mesh, task.actions, task.gamma, task.values, tolerance)
+        self.features = from_settings(task.features, task.width, task.actions, seed)
+        self.model = _model(task, hope, self.features, ridge)
+        require(reward in ("known", "learn"), "reward", reward, "'known' or 'learn'")
+        require(reward == "learn" or task.reward is not None, "reward", reward, "'learn': the task tells no reward")
+        self.reward_model = LinearModel(self.features, 1, ridge) if reward == "learn" else None
+        on_tree = segments is not None or (grid is None and task.segments is not None)
+        self._planner_settings = (
+            {"segments": task.segments if segments is None else segments, "slope": slope}
+            if on_tree
+            else {
+                "grid": task.grid if grid is None else grid,
+                "interpolation": interpolation,
+                "quadrature": quadrature,
+                "tolerance": tolerance,
+                "slope": slope,
+            }
+        )
+        self.planning = self._make_planning(hope)
+        require(commit in ("first", "all"), "commit", commit, "'first' or 'all'")
+        self.commit = commit
         self.replan = Replan() if replan is None else replan
-        self._given_slope = None if slope is None else at_least("slope", slope, 0)
-        self.slope = 0.0 if self._given_slope is None else self._given_slope
+        self.seed = seed
         self.stream = agent_stream(seed)
-        self.calls = 0
         self._planned_with = -1
-        self._seen: list[tuple[Array, int, Array]] = []  # not learnt yet: a model that nobody asks need not know
+        self._probes = np.zeros((0, task.width)), np.zeros(0, dtype=np.int64)  # for the rule "moved": pairs that the
+        self._planned = np.zeros((0, len(task.learnt)))  # last plan used, and what it predicted for them
+        self._seen: list[Array] = []  # not learnt yet: a model that nobody asks need not know
+        self._committed: list[int] = []
         self._expected: Array | None = None
-        nodes, chance = np.polynomial.hermite_e.hermegauss(whole("quadrature", quadrature, 1))
-        self._noise = _all_combinations(nodes, len(task.learnt))
-        self._chance = _all_combinations(chance / chance.sum(), len(task.learnt)).prod(axis=1)
-        self.planner.check_size(len(self._chance))
-        self.model.keep(*self.planner.pairs)
+
+    @property
+    def planner(self) -> Any:
+        """The planner on a grid."""
+        return self.planning.planner  # type: ignore[union-attr]
+
+    @property
+    def slope(self) -> float:
+        """L, as it is in use."""
+        return self.planning.slope
+
+    @property
+    def reads(self) -> str | None:
+        """The entry of Gymnasium's `info` from which the agent learns, if it needs one."""
+        return self.task.measured
 
     def act(self, state: Array) -> int:
         """The action to take in `state`; plans first if the replanning rule says so."""
         here = self._checked("state", state)
         new_episode = self._expected is None or not np.array_equal(here, self._expected)
-        samples = self.model.samples + len(self._seen)
-        if self._planned_with < 0 or self.replan.due(new_episode, samples, self._planned_with):
+        if new_episode:
+            self._committed.clear()
+        if self._out_of_date(new_episode):
             self.plan()
         if self.hope.random_action > 0 and self._draw() < self.hope.random_action:
+            self._committed.clear()
             return int(self._draw() * self.task.actions)
-        q = self.action_values(here)
-        best = np.flatnonzero(q >= q.max() - _TIE * max(1.0, abs(q.max())))
-        return int(best[int(self._draw() * len(best))]) if len(best) > 1 else int(best[0])
+        if self._committed:
+            return self._committed.pop(0)
+        action = best_action(self.planning.action_values(here), self._draw)
+        if self.commit == "all":
+            self._committed = self.planning.sequence(action)[1:]
+        return action
 
-    def observe(self, state: Array, action: int, reward: float, next_state: Array, terminated: bool = False) -> None:
-        """Learn from one transition."""
+    def observe(
+        self,
+        state: Array,
+        action: int,
+        reward: float,
+        next_state: Array,
+        terminated: bool = False,
+        measured: Array | None = None,
+    ) -> None:
+        """Learn from one transition; `measured` is what stands in `info` under the name `reads`."""
         here, following = self._checked("state", state), self._checked("next_state", next_state)
         ok = isinstance(action, int | np.integer) and 0 <= action < self.task.actions
         require(ok, "action", action, f"a whole number from 0 to {self.task.actions - 1}")
+        if self.reads is not None:
+            require(measured is not None, f"info[{self.reads!r}]", measured, "given: this task is learnt from it")
+            following_model = self._checked(self.reads, measured)
+        else:
+            following_model = following
+        paid = finite("reward", reward) if self.reward_model is not None else 0.0
         if self.hope.learn_known or not self._known(here, action):
-            self._seen.append((here.copy(), int(action), following.copy()))
+            self._seen.append(np.concatenate([here, following_model, [action, paid]]))
         self._expected = None if terminated else following.copy()
 
     def plan(self) -> None:
-        """Learn what was seen, and bring the value on the grid up to date with the model."""
+        """Learn what was seen, and bring the planner up to date with the model."""
         self._learn()
-        states, actions = self.planner.pairs
-        if self._planned_with < 0 and self._given_slope is None:
-            # L is defined through a value that contains it; the first one comes from a plan without hope.
-            self.planner.plan(*self._model(states, actions, hoping=False), self._chance)
-            self.slope = self.planner.grid.slope(self.planner.value)
-        self.planner.plan(*self._model(states, actions), self._chance)
-        if self._given_slope is None:
-            self.slope = max(self.slope, self.planner.grid.slope(self.planner.value))
+        self.planning.plan()
         self._planned_with = self.model.samples
+        if self.replan.moved is not None:
+            self._probes = self.planning.probes()
+            self._planned = self.model.predict(*self._probes)
+
+    def plain(self) -> PlainAgent:
+        """An agent that acts on this one's model as it is now: no hope, no coin, no learning."""
+        self._learn()
+        return PlainAgent(
+            self._make_planning(replace(self.hope, optimism=Plain(), shift=None, reward_reach=None)), self
+        )
 
     def action_values(self, state: Array) -> Array:
-        """Q~(s, a) of one state, (A,), interpolated on the grid."""
-        return np.asarray(self.planner.action_values(np.asarray(state, dtype=np.float64)[None])[0])
+        """Q~(s, a) of one state, (A,)."""
+        return self.planning.action_values(self._checked("state", state))
 
     def internal_value(self, states: Array) -> Array:
-        """V~ of states (N, nS), interpolated on the grid."""
-        return self.planner.value_at(np.asarray(states, dtype=np.float64))
+        """V~ of states (N, nS), (N,)."""
+        return self.planning.internal_value(np.asarray(states, dtype=np.float64))
 
     def describe(self) -> dict[str, Any]:
         """Constants in force."""
@@ -191,18 +212,20 @@ class LinearAgent:
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Everything that changed since construction, as plain arrays."""
-        self._learn()
-        expected = np.full(self.task.bounds.shape[1], np.nan) if self._expected is None else self._expected
+        nothing = np.full(self.task.width, np.nan)
         own = {
-            "value": self.planner.value.copy(),
-            "q": self.planner.q.copy(),
-            "slope": np.array(self.slope),
             "stream": self.stream.copy(),
-            "calls": np.array(self.calls),
             "planned_with": np.array(self._planned_with),
-            "expected": expected.copy(),
+            "planned": self._planned.copy(),
+            "probed_states": self._probes[0].copy(),
+            "probed_actions": self._probes[1].copy(),
+            "committed": np.array(self._committed, dtype=np.int64),
+            "seen": np.array(self._seen).reshape(-1, 2 * self.task.width + 2),
+            "expected": (nothing if self._expected is None else self._expected).copy(),
         }
-        return own | {f"model.{name}": saved for name, saved in self.model.state_dict().items()}
+        for prefix, part in self._parts().items():
+            own |= {f"{prefix}.{name}": saved for name, saved in part.items()}
+        return own
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Go on from a saved state: the same actions follow as if the agent had never stopped."""
@@ -211,100 +234,116 @@ class LinearAgent:
         if missing:
             raise InputError(f"state_dict has no {sorted(missing)[0]!r}; it must have {', '.join(mine)}.")
         for name, old in mine.items():
-            require(np.shape(state[name]) == old.shape, f"{name} shape", np.shape(state[name]), str(old.shape))
-        self._seen.clear()
-        self.model.load_state_dict({n.removeprefix("model."): a for n, a in state.items() if n.startswith("model.")})
-        self.planner.value[...], self.planner.q[...] = state["value"], state["q"]
+            longer = 1 if name in _AS_MANY_AS_THERE_ARE else 0
+            got = np.shape(state[name])
+            require(len(got) == old.ndim and got[longer:] == old.shape[longer:], f"{name} shape", got, str(old.shape))
+        parts = {
+            prefix: {n.removeprefix(f"{prefix}."): a for n, a in state.items() if n.startswith(f"{prefix}.")}
+            for prefix in self._parts()
+        }
+        self.model.load_state_dict(parts["model"])
+        if self.reward_model is not None:
+            self.reward_model.load_state_dict(parts["reward"])
+        self.planning.load(parts["planning"])
         self.stream[...] = state["stream"]
-        self.slope, self.calls = float(state["slope"]), int(state["calls"])
         self._planned_with = int(state["planned_with"])
+        self._planned = np.array(state["planned"], dtype=np.float64)
+        self._probes = np.array(state["probed_states"]), np.array(state["probed_actions"])
+        self._committed = [int(a) for a in state["committed"]]
+        self._seen = list(np.array(state["seen"], dtype=np.float64))
         expected = np.asarray(state["expected"])
         self._expected = None if np.isnan(expected).any() else expected.copy()
 
-    def _model(self, states: Array, actions: NDArray[np.int64], hoping: bool = True) -> tuple[Array, Array, Array]:
-        """(reward with bonus (N,), next states (J, N, nS), which go on (J, N)) as the agent hopes."""
-        task = self.task
-        mean = self.model.predict(states, actions)
-        following = np.stack([task.complete(states, actions, mean + z * task.sigma) for z in self._noise])
-        reward = np.sum(
-            [p * task.reward(states, actions, s) for p, s in zip(self._chance, following, strict=True)], axis=0
-        )
-        goes_on = np.stack([~task.terminal(s) for s in following]).astype(np.float64)
-        if not hoping:
-            return reward, following, goes_on
-        self.calls += len(states)
-        bonus, known = self.hope.optimism(self.model, states, actions, self.calls, self.slope)
-        best = task.values[1]
-        return np.where(known, reward + bonus, best), following, goes_on * known
+    def _parts(self) -> dict[str, dict[str, NDArray[Any]]]:
+        parts = {"planning": self.planning.arrays(), "model": self.model.state_dict()}
+        return parts if self.reward_model is None else parts | {"reward": self.reward_model.state_dict()}
+
+    def _make_planning(self, hope: Hope) -> OnGrid | OnTree:
+        kind = OnTree if "segments" in self._planner_settings else OnGrid
+        return kind(self.task, self.model, hope, self.reward_model, **self._planner_settings)
+
+    def _out_of_date(self, new_episode: bool) -> bool:
+        samples = self.model.samples + len(self._seen)
+        if self._planned_with < 0 or self.replan.due(new_episode, samples, self._planned_with):
+            return True
+        if self.replan.moved is None or not self._seen:
+            return False
+        self._learn()
+        if len(self._planned) == 0:  # a tree that was not searched yet
+            return True
+        moved = np.abs(self.model.predict(*self._probes) - self._planned) / self.task.sigma
+        return bool(moved.max() > self.replan.moved)
 
     def _checked(self, field: str, state: Any) -> Array:
         """A state as an array (nS,); the compiled interpolation would read past a shorter one."""
         result = array(field, state)
-        width = self.task.bounds.shape[1]
+        width = self.task.width
         ok = result.shape == (width,) and bool(np.isfinite(result).all())
         require(ok, field, state, f"{width} finite numbers")
         return result
 
     def _learn(self) -> None:
         """Give the model what was seen since the last plan, in its order."""
-        if self._seen:
-            states, actions, following = zip(*self._seen, strict=True)
-            self._seen.clear()  # before, or a sample that the model refuses would be refused for ever
-            self.model.update(np.array(states), np.array(actions), np.array(following))
+        if not self._seen:
+            return
+        rows = np.array(self._seen)
+        self._seen.clear()  # before, or a sample that the model refuses would be refused for ever
+        width = self.task.width
+        states, following = rows[:, :width], rows[:, width : 2 * width]
+        actions, paid = rows[:, 2 * width].astype(np.int64), rows[:, 2 * width + 1]
+        self.model.update(states, actions, following)
+        if self.reward_model is not None:
+            [(phi, block)] = self.reward_model.features(states, actions)
+            self.reward_model.update_features(phi, paid[:, None], block)
 
     def _known(self, state: Array, action: int) -> bool:
         self._learn()
-        _, known = self.hope.optimism(self.model, state[None], np.array([action]), max(self.calls, 1), self.slope)
+        calls = max(self.planning.calls, 1)
+        _, known = self.hope.optimism(self.model, state[None], np.array([action]), calls, self.slope)
         return bool(known[0])
 
     def _draw(self) -> float:
         return float(_uniform(self.stream))
 
 
-def task_of(env: Any, features: Any, seed: int) -> Task:
-    """What a continuous domain tells: its attributes bounds, actions, gamma, learnt, sigma, features, complete, ..."""
-    core = getattr(env, "unwrapped", env)
-    needed = (
-        "bounds",
-        "learnt",
-        "sigma",
-        "features",
-        "complete",
-        "known_reward",
-        "is_terminal",
-        "value_bounds",
-        "grid",
-    )
-    missing = [name for name in needed if not hasattr(core, name)]
-    if missing:
-        raise InputError(
-            f"env is {type(core).__name__}, which has no {missing[0]!r}; a linear agent needs {', '.join(needed)}."
-        )
-    settings = core.features if features is None else features
-    return Task(
-        bounds=core.bounds,
-        actions=core.actions,
-        gamma=core.gamma,
-        learnt=tuple(core.learnt),
-        sigma=np.asarray(core.sigma, dtype=np.float64),
-        features=from_settings(settings, core.bounds.shape[1], core.actions, seed),
-        complete=core.complete,
-        reward=core.known_reward,
-        terminal=core.is_terminal,
-        values=core.value_bounds,
-        grid=tuple(core.grid),
-    )
+class PlainAgent:
+    """Acts on a model as it is: the best action, ties drawn; see `LinearAgent.plain`."""
+
+    reads = None
+
+    def __init__(self, planning: OnGrid | OnTree, agent: LinearAgent) -> None:
+        self.planning = planning
+        self.planning.plan()
+        self._checked = agent._checked
+        self._stream = agent_stream(agent.seed)
+
+    def act(self, state: Array) -> int:
+        """The best action in `state`."""
+        values = self.planning.action_values(self._checked("state", state))
+        return best_action(values, lambda: float(_uniform(self._stream)))
+
+    def observe(self, state: Any, action: int, reward: float, next_state: Any, terminated: bool = False) -> None:
+        """Nothing is learnt."""
+
+
+def best_action(values: Array, draw: Any) -> int:
+    """The action of the largest value (A,), one of several drawn."""
+    best = np.flatnonzero(values >= values.max() - _TIE * max(1.0, abs(values.max())))
+    return int(best[int(draw() * len(best))]) if len(best) > 1 else int(best[0])
 
 
 def replan_rule(settings: Any) -> Replan:
     """A `Replan` from a table, as a study gives it."""
     if settings is None or isinstance(settings, Replan):
         return settings or Replan()
-    require(isinstance(settings, Mapping), "replan", settings, "a table of episode, growth and steps")
+    require(isinstance(settings, Mapping), "replan", settings, "a table of episode, growth, steps and moved")
     check_parameters("replan", Replan, settings)
     return Replan(**{"episode": False, "growth": None, **settings})
 
 
-def _all_combinations(values: Array, dimensions: int) -> Array:
-    """Every choice of one value for each dimension: (values ^ dimensions, dimensions)."""
-    return np.stack(np.meshgrid(*[values] * dimensions, indexing="ij"), axis=-1).reshape(-1, dimensions)
+def _model(task: Task, hope: Hope, features: Any, ridge: float) -> Any:
+    if not hope.truth:
+        return LinearModel(features, len(task.learnt), ridge, components=task.learnt, target=task.target)
+    if task.truth is None:
+        raise InputError("truth of the task is None, but must be given to plan with the true model.")
+    return TrueModel(task.truth, task.learnt)

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
-
-from hreach.agents.linear import Hope, Task
-from hreach.compiling import Array
+from hreach.agents.hope import Hope, Plain
 from hreach.errors import number, require
-from hreach.models.linear import LinearModel
-
-
-@dataclass(frozen=True)
-class Plain:
-    """No bonus; everything counts as known."""
-
-    def __call__(
-        self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        """(zeros (N,), all True)."""
-        return np.zeros(len(states)), np.ones(len(states), dtype=np.bool_)
+from hreach.task import Task
 
 
 def build(task: Task, epsilon: float = 0.1) -> Hope:
     """The best action under the model, but with probability epsilon one drawn uniformly."""
+    return Hope(Plain(), random_action=probability(epsilon))
+
+
+def true_model(task: Task, epsilon: float = 0.0) -> Hope:
+    """The same with the true model: what the planner earns when there is nothing left to learn."""
+    return Hope(Plain(), random_action=probability(epsilon), truth=True)
+
+
+def probability(epsilon: object) -> float:
+    """`epsilon` as a number from 0 to 1."""
     chance = number("epsilon", epsilon)
     require(0 <= chance <= 1, "epsilon", epsilon, "a probability from 0 to 1")
-    return Hope(Plain(), random_action=chance)
+    return chance

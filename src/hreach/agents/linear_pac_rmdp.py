@@ -2,7 +2,8 @@
 
     r~(s, a) = r(s, a) + L || I_h(s, a) ||_2
 
-I_h is the h-reachable interval of each learnt component (`hreach.reach.linear`), L the slope of the value.
+I_h is the h-reachable interval of each learnt component (`hreach.reach.linear`), L the slope of the value. Without L:
+the value of (s, a) is that of the best next state inside the interval ("shift"), of which the bonus is an upper bound.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hreach.agents.linear import Hope, Task
+from hreach.agents.hope import Hope, Plain
 from hreach.compiling import Array
+from hreach.errors import at_least, require
 from hreach.models.linear import LinearModel
 from hreach.reach.linear import Interval
+from hreach.task import Task
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,21 @@ def build(
     delta: float = 0.9,
     noise: Any = "mean",
     z_rule: Any = "small",
+    optimism: Any = "bonus",
+    reward_sigma: float = 0.0,
 ) -> Hope:
     """interval "exact" or "paper"; Delta given, or the running "mean" or "max" of the residuals; see `Interval`.
 
-    z_rule   for "paper": adding 1 to eigenvalues below 1 ("small"), or only where X'X is singular ("singular"), which
-             follows the print more closely but explodes while X'X is ill-conditioned
+    z_rule         for "paper": adding 1 to eigenvalues below 1 ("small"), or only where X'X is singular ("singular"),
+                   which follows the print more closely but explodes while X'X is ill-conditioned
+    optimism       "bonus" (L ||I_h||), or "shift": the planner takes the most hopeful next state inside the interval
+    reward_sigma   where the reward is learnt: the standard deviation of its noise, for an interval of its own
     """
-    return Hope(Bonus(Interval(interval, h, task.sigma, Delta=Delta, delta=delta, noise=noise, z_rule=z_rule)))
+    require(optimism in ("bonus", "shift"), "optimism", optimism, "'bonus' or 'shift'")
+    reach = Interval(interval, h, task.sigma, Delta=Delta, delta=delta, noise=noise, z_rule=z_rule)
+    about = at_least("reward_sigma", reward_sigma, 0)
+    estimated = Delta if isinstance(Delta, str) else "mean"  # a Delta given for the state says nothing of the reward
+    reward = Interval(interval, h, about, Delta=estimated, delta=delta, noise=noise, z_rule=z_rule)
+    if optimism == "shift":
+        return Hope(Plain(), shift=reach, reward_reach=reward)
+    return Hope(Bonus(reach), reward_reach=reward)

@@ -35,10 +35,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, follow_rows, simulate
 from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
+from hreach.task import Task
 
 Array = NDArray[np.float64]
 
 LOWEST, HIGHEST = -5.0, 8.0  # log10; limits of what is observed, not of what happens
+PLANNED = 6.5  # log10; a model's predictions are cut off here
+# Middle and spread of log10 over what treatments lead to, and a large amount of each, for features near 1.
+MIDDLE = (5.3, 2.8, 1.8, 1.0, 3.3, 3.0)
+SPREAD = (0.8, 2.2, 1.8, 1.6, 2.6, 3.0)
+LARGE = (6.0, 4.0, 3.5, 2.0, 5.0, 5.5)
+# What a linear agent may learn from: the entry of `info` with the state a day later, or None for the next decision.
+MODELS = {"day": "day_after", "noisy-day": "day_after_noisy", "step": None}
 # The steady states as published (Adams et al. 2004), from which the exact ones are sought.
 PUBLISHED = {
     "unhealthy": (163573.0, 11945.0, 5.0, 46.0, 63919.0, 24.0),
@@ -59,6 +67,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
     known_reward   r(s, a) of one measured day, which the paper's agents know
     noise_free_step  the truth without noise, for tests and for planners that need not learn
     healthy, unhealthy  (6,): the steady states without drugs
+    task           all that a linear agent is told, as a `hreach.Task`
 
     `info` holds "state" (6,), the state without logarithm and clipping, and after a step also
 
@@ -207,6 +216,49 @@ class HIV(gymnasium.Env[Array, np.int64]):
         efficacies = self.efficacies[np.asarray(actions)]
         return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
 
+    def task(self, model: str = "day") -> Task:
+        """What a linear agent is told: it learns all six components of log10, and knows the reward.
+
+        model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
+                for each action are 150 random Fourier features, a bias, the scaled state and the scaled amounts.
+                "noisy-day": the same from the measurement with error, which is what the paper's agents see.
+                "step": the state at the next decision, with the paper's 21 features (6 states, 15 products, A7).
+        """
+        require(model in MODELS, "model", model, f"one of {', '.join(map(repr, MODELS))}")
+        daily = MODELS[model] is not None
+        error = self.observation_noise if model == "noisy-day" else 0.0
+        days = self.reward_every if daily else self.days_per_step
+        best = float(self.known_reward(self.healthy[None], np.zeros(1, dtype=np.int64))[0])
+        per_decision = self.days_per_step // self.reward_every
+        return Task(
+            bounds=np.array([[LOWEST] * 6, [PLANNED] * 6]),
+            actions=self.actions,
+            gamma=self.gamma,
+            learnt=(0, 1, 2, 3, 4, 5),
+            sigma=np.full(6, math.hypot(self.process_noise, error)),
+            features=_features(daily),
+            reward=functools.partial(self._planned_reward, 1 if daily else per_decision),
+            values=(0.0, best * per_decision / (1 - self.gamma)),
+            segments=tuple(k * self.days_per_step for k in ((1, 2, 2) if daily else (1, 1, 1, 1))),
+            target="change" if daily else "next",
+            duration=self.days_per_step,
+            model_steps=self.days_per_step if daily else 1,
+            paid_every=days if daily else 1,
+            measured=MODELS[model],
+            truth=functools.partial(self._true_step, 1.0 if daily else float(self.days_per_step)),
+        )
+
+    def _planned_reward(self, times: int, states: Array, actions: NDArray[np.int64], following: Array) -> Array:
+        """`times` the reward of a measured day with log10 of the amounts `following` (N, 6)."""
+        e1, e2 = self.efficacies[actions].T
+        Q, R1, R2, S = self._weights
+        amounts = 10.0 ** following[:, 4:]
+        return np.asarray(times * (S * amounts[:, 1] - Q * amounts[:, 0] - R1 * e1**2 - R2 * e2**2))
+
+    def _true_step(self, days: float, states: Array, actions: NDArray[np.int64]) -> Array:
+        """log10 (N, 6) of what follows without noise after `days` days."""
+        return observed(self.noise_free_step(10.0**states, actions, days))
+
     def is_terminal(self, states: ArrayLike) -> NDArray[np.bool_]:
         """Which of the states (N, 6) end the episode: none, (N,)."""
         return np.zeros(len(np.asarray(states)), dtype=np.bool_)
@@ -274,6 +326,18 @@ class HIV(gymnasium.Env[Array, np.int64]):
             axes.spines[["top", "right"]].set_visible(False)
         bands.spines["left"].set_visible(False)
         return pixels(figure)
+
+
+def _features(daily: bool) -> dict[str, Any]:
+    """Settings of the features of `HIV.task`."""
+    identity = {"kind": "identity"}
+    if not daily:
+        return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [identity, {"kind": "products"}]}}
+    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.0, "amplitude": 0.5}
+    smooth = {"kind": "concat", "maps": [waves, {"kind": "bias"}, identity]}
+    scaled = {"kind": "scaled", "centre": list(MIDDLE), "scale": list(SPREAD), "map": smooth}
+    amounts = {"kind": "scaled", "centre": list(LARGE), "scale": 1.0, "map": {"kind": "power10"}}
+    return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [scaled, amounts]}}
 
 
 def observed(states: Array) -> Array:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.errors import at_least, discount, finite, positive, require, whole
+from hreach.task import Task
 
 Array = NDArray[np.float64]
 
@@ -42,7 +43,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
     known_reward   r(s, a, s'), which the paper's agents know
     is_terminal    which states end the episode
     noise_free_step  the truth without noise, for tests and for planners that need not learn
-    learnt, sigma, features, complete, value_bounds, grid   what `hreach.agents.make_linear` asks a domain
+    task           all that a linear agent is told, as a `hreach.Task`
 
     `reset(options={"state": (x, v)})` starts elsewhere. An episode is truncated after `max_steps` steps.
     """
@@ -50,10 +51,6 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012 (Gymnasium's own type)
     state_names = ("position", "velocity")
     actions = 3
-    # What a linear agent is told (appendix A7 says little; features of the velocity alone could not represent gravity):
-    # it learns the velocity, from ten bumps over the velocity for each action and the known shape of gravity.
-    learnt = (1,)
-    grid = (30, 30)
 
     def __init__(
         self,
@@ -90,11 +87,29 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         self.action_space = gymnasium.spaces.Discrete(self.actions)
         self._x, self._v = self.start
         self._steps = 0
-        self.sigma = np.array([self.noise])
-        self.value_bounds = (-max(self.cost, self.cheap_cost, 0.0) / (1 - self.gamma), 0.0)
+
+    def task(self) -> Task:
+        """What a linear agent is told.
+
+        Appendix A7 says little, and features of the velocity alone could not represent gravity: the agent learns the
+        velocity, from ten bumps over the velocity for each action and the known shape of gravity.
+        """
         bumps = {"kind": "rbf-grid", "components": [1], "low": -self.speed_limit, "high": self.speed_limit, "count": 10}
         gravity_term = {"kind": "term", "function": "cos", "component": 0, "scale": 3.0}
-        self.features = {"kind": "concat", "maps": [{"kind": "action-blocks", "map": bumps}, gravity_term]}
+        return Task(
+            bounds=self.bounds,
+            actions=self.actions,
+            gamma=self.gamma,
+            learnt=(1,),
+            sigma=np.array([self.noise]),
+            features={"kind": "concat", "maps": [{"kind": "action-blocks", "map": bumps}, gravity_term]},
+            reward=self.known_reward,
+            values=(-max(self.cost, self.cheap_cost, 0.0) / (1 - self.gamma), 0.0),
+            grid=(30, 30),
+            complete=self.complete,
+            terminal=self.is_terminal,
+            truth=self.noise_free_step,
+        )
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Back to the start, or to `options["state"]`."""

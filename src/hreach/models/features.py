@@ -15,6 +15,7 @@ components of a model that use equal maps share one factor.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
@@ -25,6 +26,8 @@ from numpy.typing import ArrayLike
 
 from hreach.errors import number, positive, require, unknown_name, whole
 from hreach.models.feature_map import Array, FeatureMap, Integers, Numbers, fill, in_range, indices, numbers, plain
+
+POWERS = (-300.0, 100.0)  # the exponents of `Power10`
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,23 @@ class Polynomial(FeatureMap):
 
 
 @dataclass(frozen=True)
+class Power10(FeatureMap):
+    """phi = 10^s per component, s clipped to [-300, 100]: a model takes nothing beyond 1e100.
+
+    What is measured in log10 grows by amounts that are linear without it. `Scaled` keeps the powers near 1.
+    """
+
+    states: int
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        fill(self, size=whole("states", self.states, 1))
+
+    def _values(self, states: Array, actions: Integers) -> Array:
+        return np.asarray(10.0 ** np.clip(states, *POWERS))
+
+
+@dataclass(frozen=True)
 class RBF(FeatureMap):
     """Gaussian bumps on a grid: phi_c(s) = prod_d exp(-(s_d - c_d)^2 / (2 widths_d^2)), last dimension fastest.
 
@@ -134,16 +154,18 @@ def rbf_grid(
 
 @dataclass(frozen=True)
 class RandomFourier(FeatureMap):
-    """phi_k(s) = sqrt(2 / D) cos(omega_k . s + b_k), omega ~ N(0, 1 / length_scale^2), b uniform on [0, 2 pi).
+    """phi_k(s) = amplitude cos(omega_k . s + b_k), omega ~ N(0, 1 / length_scale^2), b uniform on [0, 2 pi).
 
-    phi(s) . phi(s') tends to the Gaussian kernel exp(-|s - s'|^2 / (2 length_scale^2)) as D = `count` grows (Rahimi and
-    Recht 2007). `length_scale` is one number or one per component; the draw depends on `seed` alone.
+    With the amplitude sqrt(2 / D), which is the default, phi(s) . phi(s') tends to the Gaussian kernel
+    exp(-|s - s'|^2 / (2 length_scale^2)) as D = `count` grows (Rahimi and Recht 2007); a larger one is a smaller ridge
+    for these features. `length_scale` is one number or one per component; the draw depends on `seed` alone.
     """
 
     states: int
     count: int
     length_scale: Numbers = 1.0
     seed: int = 0
+    amplitude: float | None = None
     size: int = field(init=False)
     omega: Array = field(init=False, compare=False, repr=False)
     phase: Array = field(init=False, compare=False, repr=False)
@@ -152,11 +174,12 @@ class RandomFourier(FeatureMap):
         states, count = whole("states", self.states, 1), whole("count", self.count, 1)
         scale = tuple(positive("length_scale", s) for s in numbers("length_scale", self.length_scale, states))
         rng = np.random.default_rng(whole("seed", self.seed, 0))
+        fill(self, amplitude=math.sqrt(2 / count) if self.amplitude is None else positive("amplitude", self.amplitude))
         omega = rng.standard_normal((states, count)) / np.array(scale)[:, None]
         fill(self, length_scale=scale, size=count, omega=omega, phase=rng.uniform(0, 2 * np.pi, count))
 
     def _values(self, states: Array, actions: Integers) -> Array:
-        return np.asarray(np.cos(states @ self.omega + self.phase) * np.sqrt(2 / self.size))
+        return np.asarray(np.cos(states @ self.omega + self.phase) * self.amplitude)
 
 
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {
@@ -308,8 +331,8 @@ class ActionBlocks(FeatureMap):
 
 
 KINDS: dict[str, Callable[..., FeatureMap]] = {
-    "bias": Bias, "identity": Identity, "products": Products, "polynomial": Polynomial, "rbf": RBF,
-    "rbf-grid": rbf_grid, "random-fourier": RandomFourier, "term": Term, "action-value": ActionValue,
+    "bias": Bias, "identity": Identity, "products": Products, "polynomial": Polynomial, "power10": Power10,
+    "rbf": RBF, "rbf-grid": rbf_grid, "random-fourier": RandomFourier, "term": Term, "action-value": ActionValue,
     "concat": Concat, "scaled": Scaled, "log10": Log10, "action-blocks": ActionBlocks,
 }  # fmt: skip
 

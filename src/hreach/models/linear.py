@@ -55,6 +55,7 @@ class LinearModel:
         self.ridge, self.target = positive("ridge", ridge), target
         self.refresh_growth = at_least("refresh_growth", refresh_growth, 0)
         self._kept: list[tuple[Array, list[tuple[Array, Integers]]]] = []
+        self._lent: tuple[Array, list[tuple[Array, Integers]]] | None = None
         self._make_factors(positive("tolerance", tolerance))
 
     def _make_factors(self, tolerance: float) -> None:
@@ -68,6 +69,11 @@ class LinearModel:
             self.bases.append((base, blocks))
             self._columns.append(columns)
             self.factors.append(Factor(base.size, len(columns), blocks or 1, self.ridge, tolerance))
+
+    @property
+    def width(self) -> int:
+        """Features of all factors, without the zeros of `ActionBlocks`."""
+        return sum(base.size for base, _ in self.bases)
 
     @property
     def samples(self) -> int:
@@ -144,7 +150,7 @@ class LinearModel:
 
     def features(self, states: ArrayLike, actions: ArrayLike) -> list[tuple[Array, Integers]]:
         """(phi (N, n), block (N,)) for each factor; the zeros of `ActionBlocks` are left out."""
-        for kept, seen in self._kept:
+        for kept, seen in self._kept if self._lent is None else (self._lent, *self._kept):
             if kept is states:
                 return seen
         taken = np.asarray(actions)
@@ -156,6 +162,14 @@ class LinearModel:
         It is known again by being the same array, which must not change.
         """
         self._kept.append((states, self.features(states, actions)))
+
+    def lend(self, states: Array, seen: list[tuple[Array, Integers]]) -> None:
+        """The same for features that the caller has computed already, until the next batch is lent."""
+        self._lent = states, seen
+
+    def block_of(self, actions: NDArray[np.int64]) -> Integers:
+        """The block of each action in the first factor."""
+        return self._block(actions, self.bases[0][1])
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that was learnt, as plain arrays; the last eigenvalues too, so that a resumed run goes the same way."""

@@ -7,16 +7,19 @@ action, and possibly the nodes of a quadrature over its noise,
     (T v)_i = clip( max_a [ r(i, a) + gamma sum_k w_k(s'(i, a)) v_k ], low, high )
 
 is a gamma-contraction in the maximum norm, so that iterating cannot diverge, and max |Tv - v| <= tolerance bounds the
-error by tolerance / (1 - gamma). A projection on radial functions by least squares is not an averager; it can diverge
-(Tsitsiklis & Van Roy 1996), so it is not offered as the planner's interpolation.
+error by tolerance / (1 - gamma).
 
     multilinear   the 2^d corners of the cell that holds s
     rbf           exp(-|s - c|^2 / (2 b^2)) with b one grid spacing in each dimension, cut off after `RBF_CELLS` cells
                   and divided by its sum (the paper's "residual basis functions" read as radial ones)
+    projection    the same functions undivided, V(s) = sum_k w_k phi_k(s) with w by least squares from the values at the
+                  points. Not an averager: iterating can diverge (Boyan & Moore 1995; Tsitsiklis & Van Roy 1996). The
+                  cut-off of the values keeps them finite; a RuntimeWarning says, once, that they did not settle.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -29,7 +32,10 @@ from hreach.errors import InputError, discount, positive, require, whole
 
 Index = NDArray[np.int64]
 RBF_CELLS = 3
+KINDS = ("multilinear", "rbf", "projection")
 _LARGEST = 50_000_000  # weights held at once: 800 MB with their indices
+_RIDGE = 1e-6  # of the projection: radial functions one spacing wide are nearly dependent
+_SWEEPS = 2000  # of the projection, which need not settle
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,7 @@ class Grid:
     low: Array
     high: Array
     shape: tuple[int, ...]
-    interpolation: Literal["multilinear", "rbf"] = "multilinear"
+    interpolation: Literal["multilinear", "rbf", "projection"] = "multilinear"
     points: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -47,9 +53,7 @@ class Grid:
         shape = tuple(whole("grid shape", n, 2) for n in self.shape)
         ok = low.shape == high.shape == (len(shape),) and bool((low < high).all())
         require(ok, "grid bounds", (low.tolist(), high.tolist()), f"low below high in {len(shape)} dimensions")
-        require(
-            self.interpolation in ("multilinear", "rbf"), "interpolation", self.interpolation, "'multilinear' or 'rbf'"
-        )
+        require(self.interpolation in KINDS, "interpolation", self.interpolation, f"one of {', '.join(KINDS)}")
         axes = [np.linspace(a, b, n) for a, b, n in zip(low, high, shape, strict=True)]
         points = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
         for name, value in (("low", low), ("high", high), ("shape", shape), ("points", points)):
@@ -65,6 +69,10 @@ class Grid:
         low, high = np.asarray(box, dtype=np.float64)
         return bool((low >= self.low - 1e-12).all() and (high <= self.high + 1e-12).all())
 
+    def pairs(self, actions: int) -> tuple[Array, Index]:
+        """Every point with every action: states (N A, d), actions (N A,), the action running fastest."""
+        return np.repeat(self.points, actions, axis=0), np.tile(np.arange(actions), len(self.points))
+
     @cached_property
     def _sizes(self) -> Index:
         return np.array(self.shape, dtype=np.int64)
@@ -79,8 +87,20 @@ class Grid:
         index = np.empty((len(states), self.neighbours), dtype=np.int64)
         weight = np.empty((len(states), self.neighbours))
         cells = 1 if self.interpolation == "multilinear" else RBF_CELLS
-        _weights_announced(np.ascontiguousarray(states), self.low, self.spacing, self._sizes, cells, index, weight)
+        averages = self.interpolation != "projection"
+        points = np.ascontiguousarray(states)
+        _weights_announced(points, self.low, self.spacing, self._sizes, cells, averages, index, weight)
         return index, weight
+
+    @cached_property
+    def projection(self) -> Array | None:
+        """(Phi'Phi + ridge)^-1 Phi', which makes weights of values at the points, (N, N); None for an averager."""
+        if self.interpolation != "projection":
+            return None
+        index, weight = self.weights(self.points)
+        phi = np.zeros((len(self.points), len(self.points)))
+        np.add.at(phi, (np.arange(len(phi))[:, None], index), weight)
+        return np.asarray(np.linalg.solve(phi.T @ phi + _RIDGE * np.eye(len(phi)), phi.T))
 
     def slope(self, value: Array) -> float:
         """max |V(s) - V(s')| / |s - s'| over neighbouring points: the paper's estimate of L."""
@@ -89,9 +109,12 @@ class Grid:
 
 
 @compiled
-def _weights(states: Array, low: Array, spacing: Array, shape: Index, cells: int, index: Index, weight: Array) -> None:
+def _weights(
+    states: Array, low: Array, spacing: Array, shape: Index, cells: int, averages: bool, index: Index, weight: Array
+) -> None:
     """Fill index and weight (M, K) for states (M, d): tents if cells = 1, else bumps cut off after that many cells.
 
+    If it `averages`, the weights are divided by their sum.
     Column k counts the neighbours in each dimension, the last fastest, from `cells - 1` cells below the state's own.
     """
     near = 2 * cells
@@ -117,8 +140,9 @@ def _weights(states: Array, low: Array, spacing: Array, shape: Index, cells: int
             index[m, k] = place
             weight[m, k] = product_of_weights
             total += product_of_weights
-        for k in range(index.shape[1]):
-            weight[m, k] /= total
+        if averages:
+            for k in range(index.shape[1]):
+                weight[m, k] /= total
 
 
 _weights_announced = announcing(_weights)
@@ -193,17 +217,12 @@ class GridPlanner:
         self.q = np.zeros((len(grid.points), self.actions))
         self.residual = np.inf
         self._policy = np.zeros(len(grid.points), dtype=np.int64)
-
-    @cached_property
-    def pairs(self) -> tuple[Array, Index]:
-        """Every point with every action: states (N A, d), actions (N A,), the action running fastest."""
-        states = np.repeat(self.grid.points, self.actions, axis=0)
-        return states, np.tile(np.arange(self.actions), len(self.grid.points))
+        self._warned = False
 
     def action_values(self, states: Array) -> Array:
         """Q(s, a) of states (M, d), (M, A): that of the last plan, interpolated."""
         index, weight = self.grid.weights(states)
-        return np.asarray(np.matmul(weight[:, None, :], self.q[index])[:, 0])
+        return np.asarray(np.matmul(weight[:, None, :], self._fitted(self.q)[index])[:, 0])
 
     def plan(self, reward: Array, next_states: Array, goes_on: Array, chance: Array) -> None:
         """Plan with reward (N A,), next states (J, N A, d), which of them go on (J, N A) and their chances (J,).
@@ -211,20 +230,51 @@ class GridPlanner:
         J = 1 plans with the mean; more are the nodes of a quadrature over the noise.
         """
         self.check_size(len(chance))
+        if self.grid.interpolation == "projection":
+            self._plan_projected(reward, next_states, goes_on, chance)
+            return
+        index, weight = self._mixed(next_states, goes_on, chance)
+        shape = (len(self.value), self.actions)
+        _, self.residual = _iterate_announced(
+            np.ascontiguousarray(reward.reshape(shape)), index, weight, self.gamma, self.low, self.high,
+            self.tolerance, 30, self.value, self.q, self._policy,
+        )  # fmt: skip
+
+    def _mixed(self, next_states: Array, goes_on: Array, chance: Array) -> tuple[Index, Array]:
+        """Points and weights (N A, J K) of the nodes of a quadrature together."""
         parts = [self.grid.weights(states) for states in next_states]
         weight = [part * (p * on)[:, None] for (_, part), p, on in zip(parts, chance, goes_on, strict=True)]
         index = np.ascontiguousarray(np.concatenate([i for i, _ in parts], axis=1))
-        shape = (len(self.value), self.actions)
-        _, self.residual = _iterate_announced(
-            np.ascontiguousarray(reward.reshape(shape)), index,
-            np.ascontiguousarray(np.concatenate(weight, axis=1)), self.gamma, self.low, self.high,
-            self.tolerance, 30, self.value, self.q, self._policy,
-        )  # fmt: skip
+        return index, np.ascontiguousarray(np.concatenate(weight, axis=1))
+
+    def _plan_projected(self, reward: Array, next_states: Array, goes_on: Array, chance: Array) -> None:
+        """Back up all points, then project, until nothing changes or `_SWEEPS` are over."""
+        index, weight = self._mixed(next_states, goes_on, chance)
+        for _ in range(_SWEEPS):
+            expected = (weight * self._fitted(self.value)[index]).sum(axis=1)
+            self.q = np.clip(reward + self.gamma * expected, self.low, self.high).reshape(self.q.shape)
+            new = self.q.max(axis=1)
+            self.residual = float(np.abs(new - self.value).max())
+            self.value = new
+            if self.residual <= self.tolerance:
+                return
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"values by projection did not settle in {_SWEEPS} sweeps (last change {self.residual:.3g}): least "
+                "squares is not an averager; use interpolation='multilinear' or 'rbf'.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+    def _fitted(self, values: Array) -> Array:
+        """What the interpolation weighs: the values at the points themselves, or their projection."""
+        return values if self.grid.projection is None else self.grid.projection @ values
 
     def value_at(self, states: Array) -> Array:
         """V(s) of states (M, d), shape (M,)."""
         index, weight = self.grid.weights(states)
-        return np.asarray((weight * self.value[index]).sum(axis=1))
+        return np.asarray((weight * self._fitted(self.value)[index]).sum(axis=1))
 
     def check_size(self, nodes: int) -> None:
         """Refuse a plan with so many nodes that its weights would not fit."""

@@ -1,0 +1,142 @@
+"""A continuous problem as an agent is told of it: what it has to learn, and what it knows already.
+
+A tabular domain tells its agents an MDP; a continuous one tells a `Task` (its method `task()`), or you write one for an
+environment of your own and give it to `hreach.make_agent(..., task=...)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hreach.errors import InputError, array, discount, positive, require, whole
+
+Array = NDArray[np.float64]
+Actions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What the agent is told. nS components of the state, N rows, L learnt components.
+
+    bounds      (2, nS): the box in which the agent plans
+    learnt      the components that are predicted; `sigma` (L,) the standard deviation of their noise, above 0
+    features    of (s, a), as settings of `hreach.models.features.from_settings`; shared by the learnt components
+    reward      r(s, a, s') -> (N,), where s' follows one step of the model; None if it is to be learnt
+    values      lowest and highest value that a policy can have
+    grid        points of a planner in each dimension; or `segments`: lengths of the actions that a tree search holds,
+                in the unit of `duration` (5, 10, 10 days with a decision every 5 days)
+    complete    (s, a, predicted (N, L)) -> s' (N, nS); None: all components are learnt, s' is cut off at the bounds
+    terminal    which states end an episode, (N, nS) -> (N,); None: none does
+    target      the model regresses the "next" value of a component or its "change"
+    model_steps steps of the model in one decision; `paid_every` so many of them a reward is paid
+    measured    the entry of Gymnasium's `info` in which the state after one step of the model stands; None: it is the
+                next state itself
+    truth       s' (N, nS) of one step of the model without noise, for planning with the true model
+    """
+
+    bounds: Array
+    actions: int
+    gamma: float
+    learnt: tuple[int, ...]
+    sigma: Array
+    features: Mapping[str, Any]
+    reward: Callable[[Array, Actions, Array], Array] | None
+    values: tuple[float, float]
+    grid: tuple[int, ...] | None = None
+    segments: tuple[int, ...] | None = None
+    complete: Callable[[Array, Actions, Array], Array] | None = None
+    terminal: Callable[[Array], NDArray[np.bool_]] | None = None
+    target: Literal["next", "change"] = "next"
+    duration: int = 1
+    model_steps: int = 1
+    paid_every: int = 1
+    measured: str | None = None
+    truth: Callable[[Array, Actions], Array] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        low, high = self._box()
+        width = len(low)
+        chosen = tuple(whole("learnt", i, 0) for i in self.learnt)
+        ok = 0 < len(chosen) == len(set(chosen)) and max(chosen) < width
+        require(ok, "learnt", self.learnt, f"different components from 0 to {width - 1}")
+        require(
+            self.complete is not None or chosen == tuple(range(width)), "complete", None, "given unless all is learnt"
+        )
+        object.__setattr__(self, "bounds", np.array([low, high]))
+        object.__setattr__(self, "learnt", chosen)
+        object.__setattr__(self, "sigma", self._noise(self.sigma, len(chosen)))
+        whole("actions", self.actions, 1)
+        discount(self.gamma)
+        for name in ("duration", "model_steps", "paid_every"):
+            whole(name, getattr(self, name), 1)
+        divides = self.model_steps % self.paid_every == 0
+        require(divides, "paid_every", self.paid_every, f"a divisor of model_steps ({self.model_steps})")
+        require(self.target in ("next", "change"), "target", self.target, "'next' or 'change'")
+        require(len(self.values) == 2 and self.values[0] <= self.values[1], "values", self.values, "lowest, highest")
+        require(isinstance(self.features, Mapping), "features", self.features, "a table with a kind")
+
+    @property
+    def width(self) -> int:
+        """nS, the number of state components."""
+        return int(self.bounds.shape[1])
+
+    def next_states(self, states: Array, actions: Actions, predicted: Array) -> Array:
+        """s' (N, nS) from the predicted learnt components (N, L)."""
+        if self.complete is None:
+            return np.clip(predicted, self.bounds[0], self.bounds[1])
+        return self.complete(states, actions, predicted)
+
+    def goes_on(self, states: Array) -> NDArray[np.bool_]:
+        """Which states (N, nS) do not end the episode, (N,)."""
+        return np.ones(len(states), dtype=np.bool_) if self.terminal is None else ~self.terminal(states)
+
+    def _box(self) -> tuple[Array, Array]:
+        box = array("bounds", self.bounds)
+        ok = box.ndim == 2 and len(box) == 2 and bool(np.isfinite(box).all()) and bool((box[0] < box[1]).all())
+        require(ok, "bounds", self.bounds, "two finite rows, the lowest below the highest state")
+        return box[0], box[1]
+
+    @staticmethod
+    def _noise(sigma: ArrayLike, learnt: int) -> Array:
+        given = array("sigma", sigma)
+        require(given.shape in ((), (learnt,)), "sigma", sigma, f"a number or {learnt}, one for each learnt component")
+        for each in np.atleast_1d(given):
+            positive("sigma", float(each))
+        return np.broadcast_to(given, (learnt,)).copy()
+
+
+def task_of(env: Any, given: Task | Mapping[str, Any] | None) -> Task:
+    """The task of a continuous domain: `given` itself, or `env.task(**given)`."""
+    if isinstance(given, Task):
+        return given
+    core = getattr(env, "unwrapped", env)
+    tell = getattr(core, "task", None)
+    if not callable(tell):
+        raise InputError(
+            f"env is {type(core).__name__}, which has no task(); a linear agent needs it, or task=hreach.Task(...)."
+        )
+    require(given is None or isinstance(given, Mapping), "task", given, "a Task, or a table for the domain's task()")
+    result = tell(**_checked(tell, given or {}))
+    require(isinstance(result, Task), "env.task()", result, "a hreach.Task")
+    return result  # type: ignore[no-any-return]
+
+
+def _checked(tell: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    from hreach.registry import check_parameters
+
+    check_parameters("task", tell, given)
+    return dict(given)
+
+
+def shape_of(field: str, value: Any, length: int | None = None) -> tuple[int, ...]:
+    """Whole numbers of at least 1, as many as `length`."""
+    ok = (
+        isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == (length or len(value))
+    )
+    require(ok and len(value) > 0, field, value, f"{length or 'some'} whole numbers")
+    return tuple(whole(field, each, 1) for each in value)
