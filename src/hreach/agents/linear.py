@@ -96,11 +96,9 @@ class LinearAgent:
         seed: int = 0,
     ) -> None:
         self.task, self.hope = task, hope
-        self.features = from_settings(task.features, task.width, task.actions, seed)
-        self.model = _model(task, hope, self.features, ridge)
         require(reward in ("known", "learn"), "reward", reward, "'known' or 'learn'")
         require(reward == "learn" or task.reward is not None, "reward", reward, "'learn': the task tells no reward")
-        self.reward_model = LinearModel(self.features, 1, ridge) if reward == "learn" else None
+        self._ridge, self._learns_reward = ridge, reward == "learn"
         on_tree = segments is not None or (grid is None and task.segments is not None)
         self._planner_settings = (
             {"segments": task.segments if segments is None else segments, "slope": slope}
@@ -113,11 +111,10 @@ class LinearAgent:
                 "slope": slope,
             }
         )
-        self.planning = self._make_planning(hope)
+        self._build(seed)
         require(commit in ("first", "all"), "commit", commit, "'first' or 'all'")
         self.commit = commit
         self.replan = Replan() if replan is None else replan
-        self.seed = seed
         self.stream = agent_stream(seed)
         self._planned_with = -1
         self._probes = np.zeros((0, task.width)), np.zeros(0, dtype=np.int64)  # for the rule "moved": pairs that the
@@ -125,6 +122,14 @@ class LinearAgent:
         self._seen: list[Array] = []  # not learnt yet: a model that nobody asks need not know
         self._committed: list[int] = []
         self._expected: Array | None = None
+
+    def _build(self, seed: int) -> None:
+        """Model and planner with the random features of `seed`."""
+        self.seed = seed
+        features = from_settings(self.task.features, self.task.width, self.task.actions, seed)
+        self.model = _model(self.task, self.hope, features, self._ridge)
+        self.reward_model = LinearModel(features, 1, self._ridge) if self._learns_reward else None
+        self.planning = self._make_planning(self.hope)
 
     @property
     def planner(self) -> Any:
@@ -214,6 +219,7 @@ class LinearAgent:
         """Everything that changed since construction, as plain arrays."""
         nothing = np.full(self.task.width, np.nan)
         own = {
+            "seed": np.array(self.seed),
             "stream": self.stream.copy(),
             "planned_with": np.array(self._planned_with),
             "planned": self._planned.copy(),
@@ -237,6 +243,8 @@ class LinearAgent:
             longer = 1 if name in _AS_MANY_AS_THERE_ARE else 0
             got = np.shape(state[name])
             require(len(got) == old.ndim and got[longer:] == old.shape[longer:], f"{name} shape", got, str(old.shape))
+        if int(state["seed"]) != self.seed:  # random features are drawn from it
+            self._build(int(state["seed"]))
         parts = {
             prefix: {n.removeprefix(f"{prefix}."): a for n, a in state.items() if n.startswith(f"{prefix}.")}
             for prefix in self._parts()
