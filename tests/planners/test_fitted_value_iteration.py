@@ -476,7 +476,7 @@ def test_a_projection_that_diverges_stays_finite_and_says_so_once() -> None:
     for kind in ("rbf", "projection"):
         grid = line(12, kind)
         states, _ = grid.pairs(1)
-        following = 1 - 0.04 * (states < 0.5)
+        following: Array = 1 - 0.04 * (states < 0.5).astype(np.float64)
         planners[kind] = GridPlanner(grid, 1, 0.999, (-1e6, 1e6), 1e-9), following
     noise = np.random.default_rng(0).normal(size=12)
     planner, following = planners["rbf"]
