@@ -242,7 +242,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"segments": ()}, r"segments is \(\)"),
     ({"segments": 5}, r"segments is 5"),
     ({"segments": (5, 0)}, r"segments is 0, but must be a whole number of at least 1"),
-    ({"segments": (5,) * 12}, r"a tree of 2.24e\+07 pairs and \d+(\.\d+)? GB, but must need at most 1 GB"),
+    ({"segments": (5,) * 12}, r"a tree of 2.24e\+07 nodes and \d+(\.\d+)? GB, but must need at most 1 GB"),
     ({"commit": "some"}, r"commit is 'some', but must be 'first' or 'all'"),
     ({"optimism": "shift"}, r"optimism is 'shift', but must be 'bonus' for a tree search"),
     ({"task": {"model": "week"}}, r"model is 'week', but must be one of 'day', 'noisy-day', 'step'"),

@@ -52,15 +52,16 @@ def test_the_search_is_exhaustive(case: tuple[int, list[int], int]) -> None:
     actions, lengths, seed = case
     root = np.random.default_rng(seed).normal(size=2)
     tree = Tree(actions, tuple(lengths), 0.9)
-    before, after = tree.grow(root, step)
-    reward = np.concatenate([paid(s, level.actions, t) for s, level, t in zip(before, tree.levels, after, strict=True)])
-    assert len(reward) == tree.size
-    q_of, value = tree.back_up(reward)
-    np.testing.assert_allclose(q_of[0], by_enumeration(root, actions, tuple(lengths), 0.9), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(q_of[0], reward[:actions] + 0.9 * value[0], rtol=1e-12, atol=1e-12)
+    states = tree.grow(root, step)
+    assert len(states) == tree.size == len(tree.taken) == len(tree.parents)
+    reward = paid(states, tree.taken, step(states, tree.taken))
+    q, after = tree.back_up(reward)
+    first_q = q[:actions]
+    np.testing.assert_allclose(first_q, by_enumeration(root, actions, tuple(lengths), 0.9), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(q, reward + 0.9 * after, rtol=1e-12, atol=1e-12)
     # the sequence it names earns what it promises
-    first = int(q_of[0].argmax())
-    sequence = tree.sequence(q_of, first)
+    first = int(first_q.argmax())
+    sequence = tree.sequence(q, first)
     assert len(sequence) == sum(lengths)
     state, total = root[None], 0.0
     for k, a in enumerate(sequence):
@@ -68,22 +69,22 @@ def test_the_search_is_exhaustive(case: tuple[int, list[int], int]) -> None:
         following = step(state, action)
         total += 0.9**k * float(paid(state, action, following)[0])
         state = following
-    assert total == pytest.approx(q_of[0][first])
+    assert total == pytest.approx(first_q[first])
 
 
 def test_what_is_not_known_is_worth_the_best() -> None:
     tree = Tree(2, (1, 1), 0.5)
     reward = np.array([1.0, 2.0, 10.0, 0.0, 0.0, 0.0])
     known = np.array([True, True, True, True, False, True])
-    q_of, _ = tree.back_up(reward, known, best=100.0)
-    assert q_of[0].tolist() == [1 + 5.0, 2 + 50.0]
+    q, _ = tree.back_up(reward, known, best=100.0)
+    assert q[:2].tolist() == [1 + 5.0, 2 + 50.0]
     known[0] = False
-    assert tree.back_up(reward, known, best=100.0)[0][0].tolist() == [100.0, 52.0]
+    assert tree.back_up(reward, known, best=100.0)[0][:2].tolist() == [100.0, 52.0]
 
 
 def test_a_tree_that_does_not_fit_is_refused_with_its_size() -> None:
     tree = Tree(4, (1,) * 14, 0.9)
-    with pytest.raises(hreach.InputError, match=r"3\.58e\+08 pairs and 35\.8 GB, but must need at most 1 GB\."):
+    with pytest.raises(hreach.InputError, match=r"3\.58e\+08 nodes and 35\.8 GB, but must need at most 1 GB\."):
         tree.check_size(100)
     Tree(4, (1,) * 6, 0.9).check_size(100)
 

@@ -46,42 +46,33 @@ class OnTree:
         self.given_slope = None if slope is None else at_least("slope", slope, 0)
         self.slope = 0.0 if self.given_slope is None else self.given_slope
         self.calls = 0
-        self._follower: Follower | None = None
-        self._weights: Array | None = None
-        self._actions = np.concatenate([level.actions for level in self.tree.levels])
-        self._paths: list[Array] = []
-        self._phi: list[Array] = []
-        self._q_of: list[Array] = []
+        begin = task.actions * (self.tree.lengths[0] - 1)
+        self._first = slice(begin, begin + task.actions)  # the nodes at whose ends the root's children are
+        self._q = np.zeros(0)
         self._probes = np.zeros((0, task.width)), np.zeros(0, dtype=np.int64)
         self._flat = None if hope.truth or task.complete is not None else flatten(model.bases[0][0])
-        self._blocks = self._actions if self._flat is None else model.block_of(self._actions)
+        self._follower: Follower | None = None
+        self._weights: Array | None = None
+        if self._flat is not None:
+            self._blocks = model.block_of(self.tree.taken)
 
     def plan(self) -> None:
         """Nothing to do before a state is known."""
 
     def action_values(self, state: Array) -> Array:
         """Q~(s, a) of one state, (A,), by a search."""
-        self._paths.clear()
-        self._phi.clear()
-        self._renew_follower()
-        before, after = self.tree.grow(state, self._follow)
-        states = np.concatenate(before)
-        self._probes = states, self._actions
-        if self._phi:
-            seen = [(np.concatenate(self._phi), self._blocks)]
-            for each in (self.model, self.reward_model):
-                if each is not None:
-                    each.lend(states, seen)
-        reward = self._rewards(states, 0)
+        states, path = self._grow(state)
+        actions = self.tree.taken
+        self._probes = states, actions
+        reward = self._rewards(states, path, 0)
         if self.given_slope is None:
-            first = self.tree.lengths[0] - 1
-            self.slope = slope_between(after[first], self.tree.back_up(reward)[1][first])
+            self.slope = slope_between(path[-1, self._first], self.tree.back_up(reward)[1][self._first])
         self.calls += len(states)
-        bonus, known = self.hope.optimism(self.model, states, self._actions, self.calls, self.slope)
+        bonus, known = self.hope.optimism(self.model, states, actions, self.calls, self.slope)
         if self.reward_model is not None:
-            reward = self._rewards(states, self.calls)
-        self._q_of, _ = self.tree.back_up(reward + bonus, known, self.task.values[1])
-        return self._q_of[0]
+            reward = self._rewards(states, path, self.calls)
+        self._q, _ = self.tree.back_up(reward + bonus, known, self.task.values[1])
+        return self._q[: self.task.actions]
 
     def internal_value(self, states: Array) -> Array:
         """V~ of states (N, nS), a search each."""
@@ -89,7 +80,7 @@ class OnTree:
 
     def sequence(self, first: int) -> list[int]:
         """The best action of each decision of the last search after `first`."""
-        return self.tree.sequence(self._q_of, first)
+        return self.tree.sequence(self._q, first)
 
     def probes(self) -> tuple[Array, NDArray[np.int64]]:
         """The pairs of the last search."""
@@ -103,40 +94,48 @@ class OnTree:
         """Go on from `arrays`."""
         self.slope, self.calls = float(saved["slope"]), int(saved["calls"])
 
-    def _renew_follower(self) -> None:
+    def _renewed(self) -> Follower:
         """The compiled way to follow the model, made anew when its weights have changed."""
-        if self._flat is None:
-            return
         weights = self.model.factors[0].weights()
-        if weights is not self._weights:
+        if self._follower is None or weights is not self._weights:
             low, high = self.task.bounds
+            assert self._flat is not None
             self._follower = Follower(self._flat, weights, self.task.target == "change", low, high)
         self._weights = weights
+        return self._follower
 
-    def _follow(self, states: Array, actions: NDArray[np.int64]) -> Array:
-        """The states after one decision; the way there and the features of the pairs are kept."""
-        steps = self.task.model_steps
-        if self._follower is not None:
-            path, phi = self._follower.follow(states, self.model.block_of(actions), steps)
-            self._phi.append(phi)
-        else:
-            path = np.empty((steps, *states.shape))
-            here = states
-            for k in range(steps):
-                path[k] = self.task.next_states(here, actions, self.model.predict(here, actions))
-                here = path[k]
-        self._paths.append(path)
-        return np.asarray(path[-1])
+    def _grow(self, state: Array) -> tuple[Array, Array]:
+        """The states of all nodes (P, nS) and the way through the decision of each, (steps, P, nS)."""
+        if self._flat is None:
+            return self._grow_plainly(state)
+        states, path, phi = self._renewed().grow(state, self.tree.parents, self._blocks, self.task.model_steps)
+        for each in (self.model, self.reward_model):
+            if each is not None:
+                each.lend(states, [(phi, self._blocks)])
+        return states, path
 
-    def _rewards(self, states: Array, calls: int) -> Array:
-        """Reward of the decision of every pair, (size,)."""
+    def _grow_plainly(self, state: Array) -> tuple[Array, Array]:
+        """The same in NumPy, for features that have no flat form and for the true model."""
+        paths = []
+
+        def follow(here: Array, actions: NDArray[np.int64]) -> Array:
+            way = []
+            for _ in range(self.task.model_steps):
+                here = self.task.next_states(here, actions, self.model.predict(here, actions))
+                way.append(here)
+            paths.append(np.stack(way))
+            return here
+
+        states = self.tree.grow(state, follow)
+        return states, np.concatenate(paths, axis=1)
+
+    def _rewards(self, states: Array, path: Array, calls: int) -> Array:
+        """Reward of the decision of every node, (P,)."""
         known = self.task.reward
         if known is None or self.reward_model is not None:
-            return learnt_reward(self.reward_model, self.hope, states, self._actions, calls)
+            return learnt_reward(self.reward_model, self.hope, states, self.tree.taken, calls)
         every = self.task.paid_every
-        # All levels at once: steps x pairs, the steps running slowest.
-        paid = np.concatenate([path[every - 1 :: every] for path in self._paths], axis=1)
-        times = len(paid)
-        many = np.broadcast_to(states, (times, *states.shape)).reshape(-1, states.shape[1])
-        taken = np.broadcast_to(self._actions, (times, len(states))).reshape(-1)
-        return np.asarray(known(many, taken, paid.reshape(-1, paid.shape[2])).reshape(times, -1).sum(axis=0))
+        result = np.zeros(len(states))
+        for following in path[every - 1 :: every]:
+            result += known(states, self.tree.taken, following)
+        return result

@@ -144,8 +144,25 @@ class Follower:
         phi = np.empty((len(points), self.flat.size))
         seen = (phi, self.flat.place, self.flat.amplitude)
         limits = (self.change, self.low, self.high)
-        follow_rows(points, taken, self.weights, self.flat.arrays(), limits, self.flat.work(), path, seen)
+        fresh = np.zeros(0, dtype=np.int64)
+        follow_rows(points, fresh, taken, self.weights, self.flat.arrays(), limits, self.flat.work(), path, seen)
         return path, phi
+
+    def grow(self, root: Array, parents: Integers, actions: Integers, steps: int) -> tuple[Array, Array, Array]:
+        """The same for the nodes of a tree: node i begins where node parents[i] < i ends, or in `root` if that is -1.
+
+        Returns states (N, nS) in which the nodes begin, path (steps, N, nS) and phi (N, n). For a search at every step,
+        so nothing is checked here but the sizes: parents and actions (N,) are the tree's own.
+        """
+        nodes = len(parents)
+        require(root.shape == (self.flat.states,), "shape of root", root.shape, f"({self.flat.states},)")
+        states = np.tile(root, (nodes, 1))
+        path = np.empty((steps, nodes, len(root)))
+        phi = np.empty((nodes, self.flat.size))
+        seen = (phi, self.flat.place, self.flat.amplitude)
+        limits = (self.change, self.low, self.high)
+        follow_rows(states, parents, actions, self.weights, self.flat.arrays(), limits, self.flat.work(), path, seen)
+        return states, path, phi
 
 
 def flatten(map: FeatureMap) -> Flat | None:
@@ -300,14 +317,20 @@ E9, E10, E11 = 0.0050139116752975586, 0.0011576559645729708, 0.00024227228272284
 
 @compiled
 def _follow(
-    states: Array, actions: Integers, weights: Array, arrays: Any, limits: Any, work: Array, path: Array, seen: Any
-) -> None:
-    """Fills path (steps, N, nS) and phi (N, n), which is seen[0]; see `Follower.follow`."""
+    states: Array, parents: Integers, actions: Integers, weights: Array,
+    arrays: Any, limits: Any, work: Array, path: Array, seen: Any,
+) -> None:  # fmt: skip
+    """Fills path (steps, N, nS) and phi (N, n), which is seen[0]; see `Follower.follow`.
+
+    With parents (N,), which may be empty, also states: row i begins where row parents[i] ended, unless that is -1.
+    """
     change, low, high = limits
     spaces = _spaces(arrays, weights, work)
     row, x, y = spaces[0], spaces[4], spaces[5]
     for i in range(states.shape[0]):
         for j in range(low.shape[0]):
+            if parents.shape[0] > 0 and parents[i] >= 0:
+                states[i, j] = path[path.shape[0] - 1, parents[i], j]
             x[j] = states[i, j]
         for t in range(path.shape[0]):
             _fill(arrays, spaces)

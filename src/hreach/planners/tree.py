@@ -1,35 +1,28 @@
 """Exhaustive search over sequences of actions, each held for a segment of time (Adams et al. 2004, section 5).
 
-With segments of d_1, ..., d_k decisions and A actions there are A^k sequences. The tree is grown level by level, all
-nodes of a level at once; a level is one decision, and only the first decision of a segment branches. Backwards,
+With segments of d_1, ..., d_k decisions and A actions there are A^k sequences. A node of the tree is a pair: a state and
+the action taken there. Nodes are numbered level by level; a level is one decision, and only the first decision of a
+segment branches. Backwards, with Q' the Q of the nodes that follow,
 
-    Q = r + gamma max_a Q'    where a segment begins,    Q = r + gamma Q'    within it,    Q' = 0 after the last one.
+    Q = r + gamma max_a Q'    where a segment begins,    Q = r + gamma Q'    within it,    Q = r at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array
+from hreach.compiling import Array, announcing, compiled
 from hreach.errors import InputError, discount, whole
 
-Actions = NDArray[np.int64]
+Integers = NDArray[np.int64]
 # (states (N, nS), actions (N,)) -> states after the decision (N, nS)
-Follow = Callable[[Array, Actions], Array]
+Follow = Callable[[Array, Integers], Array]
 _LARGEST = 1e9  # bytes
-
-
-class Level(NamedTuple):
-    """One decision: the action of every node (N,), and whether it branches there."""
-
-    actions: Actions
-    branches: bool
 
 
 @dataclass(frozen=True)
@@ -46,69 +39,85 @@ class Tree:
         for length in self.lengths:
             whole("segments", length, 1)
 
-    def _rows(self) -> list[int]:
-        return [self.actions**depth for depth, length in enumerate(self.lengths, start=1) for _ in range(length)]
-
-    @cached_property
-    def levels(self) -> list[Level]:
-        """The decisions one after the other."""
-        first = [decision == 0 for length in self.lengths for decision in range(length)]
-        every = np.arange(self.actions)
-        return [Level(np.tile(every, nodes // self.actions), b) for nodes, b in zip(self._rows(), first, strict=True)]
+    @property
+    def levels(self) -> list[tuple[int, bool]]:
+        """(nodes, whether they branch from those before) of each level."""
+        each = enumerate(self.lengths, start=1)
+        return [(self.actions**depth, decision == 0) for depth, length in each for decision in range(length)]
 
     @property
     def size(self) -> int:
-        """Pairs of a state and an action in the whole tree."""
-        return sum(self._rows())
+        """Nodes of the whole tree."""
+        return sum(nodes for nodes, _ in self.levels)
 
-    def check_size(self, bytes_per_pair: int) -> None:
+    @cached_property
+    def taken(self) -> Integers:
+        """The action of every node, (size,)."""
+        every = np.arange(self.actions)
+        return np.concatenate([np.tile(every, nodes // self.actions) for nodes, _ in self.levels])
+
+    @cached_property
+    def parents(self) -> Integers:
+        """The node from which every node follows, (size,); -1 for the first ones."""
+        result, begin, before = [np.full(self.actions, -1)], 0, self.actions
+        for nodes, branches in self.levels[1:]:
+            result.append(begin + (np.arange(nodes) // self.actions if branches else np.arange(nodes)))
+            begin, before = begin + before, nodes
+        return np.concatenate(result).astype(np.int64)
+
+    def check_size(self, bytes_per_node: int) -> None:
         """Refuse a tree that would not fit into memory, before it is grown."""
-        need = self.size * bytes_per_pair
+        need = self.size * bytes_per_node
         if need > _LARGEST:
             raise InputError(
-                f"segments is {self.lengths} decisions, a tree of {self.size:.3g} pairs and {need / 1e9:.3g} GB, "
+                f"segments is {self.lengths} decisions, a tree of {self.size:.3g} nodes and {need / 1e9:.3g} GB, "
                 f"but must need at most {_LARGEST / 1e9:g} GB."
             )
 
-    def grow(self, root: Array, follow: Follow) -> tuple[list[Array], list[Array]]:
-        """States (N, nS) before and after the decision of each level, from the state `root` (nS,)."""
-        before, after = [], []
-        states = root[None]
-        for actions, branches in self.levels:
-            before.append(np.repeat(states, self.actions, axis=0) if branches else states)
-            states = follow(before[-1], actions)
-            after.append(states)
-        return before, after
+    def grow(self, root: Array, follow: Follow) -> Array:
+        """The state of every node, (size, nS), from the state `root` (nS,); all nodes of a level at once."""
+        states = np.empty((self.size, len(root)))
+        after = np.empty_like(states)
+        begin = 0
+        for nodes, _ in self.levels:
+            here = slice(begin, begin + nodes)
+            states[here] = root if begin == 0 else after[self.parents[here]]
+            after[here] = follow(states[here], self.taken[here])
+            begin += nodes
+        return states
 
-    def back_up(
-        self, reward: Array, known: NDArray[np.bool_] | None = None, best: float = 0.0
-    ) -> tuple[list[Array], list[Array]]:
-        """(Q of each level, value after each level) for rewards of all pairs, level after level, (size,).
+    def back_up(self, reward: Array, known: NDArray[np.bool_] | None = None, best: float = 0.0) -> tuple[Array, Array]:
+        """(Q of every node, value of what follows it), (size,) each; a node that is not `known` is worth `best`."""
+        q, after = np.empty(len(reward)), np.full(len(reward), -np.inf)
+        after[len(reward) - self.levels[-1][0] :] = 0.0
+        all_known = np.ones(0, dtype=np.bool_) if known is None else known
+        _back_up_announced(self.parents, self.gamma, reward, all_known, best, q, after)
+        return q, after
 
-        A pair that is not `known` is worth `best`.
-        """
-        end = len(reward)
-        value = np.zeros(len(self.levels[-1].actions))
-        q_of, after = [], []
-        for actions, branches in reversed(self.levels):
-            begin = end - len(actions)
-            after.append(value)
-            q = reward[begin:end] + self.gamma * value
-            if known is not None:
-                q = np.where(known[begin:end], q, best)
-            q_of.append(q)
-            value = q.reshape(-1, self.actions).max(axis=1) if branches else q
-            end = begin
-        return q_of[::-1], after[::-1]
-
-    def sequence(self, q_of: Sequence[Array], first: int) -> list[int]:
+    def sequence(self, q: Array, first: int) -> list[int]:
         """The best action of each decision, one after the other, if the first one is `first`."""
-        node, chosen = first, []
-        for depth, (q, level) in enumerate(zip(q_of, self.levels, strict=True)):
-            if level.branches and depth > 0:
-                node = node * self.actions + int(q[node * self.actions : (node + 1) * self.actions].argmax())
-            chosen.append(node % self.actions)
+        chosen, node = [first], first
+        for _, branches in self.levels[1:]:
+            child = int(np.searchsorted(self.parents, node))
+            node = child + (int(q[child : child + self.actions].argmax()) if branches else 0)
+            chosen.append(int(self.taken[node]))
         return chosen
+
+
+@compiled
+def _back_up(
+    parents: Integers, gamma: float, reward: Array, known: NDArray[np.bool_], best: float, q: Array, after: Array
+) -> None:
+    """Children before parents: a node tells its Q to the one from which it follows."""
+    for i in range(reward.shape[0] - 1, -1, -1):
+        q[i] = reward[i] + gamma * after[i]
+        if known.shape[0] > 0 and not known[i]:
+            q[i] = best
+        if parents[i] >= 0:
+            after[parents[i]] = max(after[parents[i]], q[i])
+
+
+_back_up_announced = announcing(_back_up)
 
 
 def slope_between(states: Array, value: Array) -> float:
