@@ -20,6 +20,8 @@ from hreach import cli
 from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.domains import DOMAINS
 from hreach.listing import everything
+from hreach.studies import catalog
+from hreach.studies.spec import Study, load_catalog
 
 STUDY = """\
 title = "{title}"
@@ -98,7 +100,7 @@ def test_list_as_json_names_everything_with_description_and_citation() -> None:
     assert names == {
         "agents": [*AGENTS, *LINEAR_AGENTS],
         "domains": list(DOMAINS),
-        "studies": ["chain", "modified-chain"],
+        "studies": list(catalog.texts()),
     }
     for line in (line for lines in entries.values() for line in lines):
         assert line["description"].strip()
@@ -118,7 +120,7 @@ def test_list_shows_what_the_json_says() -> None:
 def test_list_shows_an_agents_own_parameters_with_defaults() -> None:
     agents = {line["name"]: line["parameters"] for line in everything()["agents"]}
     domains = {line["name"]: line["parameters"] for line in everything()["domains"]}
-    assert agents["pac-rmdp"] == "h"
+    assert agents["epsilon-greedy"] == "epsilon=0.1"
     assert agents["greedy"] == ""
     assert domains["chain"] == "length=5, slip=0.2, small=0.2, large=1.0, gamma=0.95"
 
@@ -218,7 +220,14 @@ def test_reproducing_again_gives_the_same_table(chain: Path, tmp_path: Path) -> 
     assert (tmp_path / "tables/chain.csv").read_bytes() == (chain / "tables/chain.csv").read_bytes()
 
 
-def test_quick_reproduces_all_studies_with_few_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_names_only_the_two_tables_are_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(cli, "_execute", lambda studies, *rest: asked.extend(name for name, _ in studies))
+    succeed("reproduce", "--out", tmp_path)
+    assert asked == ["chain", "modified-chain"]
+
+
+def test_quick_reproduces_the_tables_with_few_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "QUICK_RUNS", 2)
     succeed("reproduce", "--quick", "--out", tmp_path)
     page = (tmp_path / "report.html").read_text("utf-8")
@@ -227,7 +236,89 @@ def test_quick_reproduces_all_studies_with_few_runs(tmp_path: Path, monkeypatch:
         assert {row["runs"] for row in table(tmp_path / "tables" / f"{name}.csv")} == {"2"}
 
 
+@pytest.fixture(scope="module")
+def car(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `hreach reproduce mountain-car` writes, with a car that has little time."""
+    out = tmp_path_factory.mktemp("car")
+
+    def short(study: Study) -> Study:
+        fields = {"runs": 2, "episodes": 2, "domain_params": {"max_steps": 20}, "settings": {"grid": [6, 6]}}
+        return study.model_copy(update=fields)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli, "_quick", short)
+        shown = succeed("reproduce", "mountain-car", "--quick", "--jobs", "2", "--out", out)
+    assert re.search(r"^Mountain car: as printed: \d of \d claims hold.*; hreach defaults: \d of", shown, re.MULTILINE)
+    return out
+
+
+def test_figure_2_is_a_page_two_tables_and_one_figure(car: Path) -> None:
+    files = {str(p.relative_to(car)) for p in car.rglob("*") if p.is_file()}
+    shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/[01]-[12]\.parquet", f)}
+    tables = {"tables/mountain-car.csv", "tables/mountain-car-claims.csv"}
+    assert files - shards == {"report.html", *tables, "figures/mountain-car.svg", "figures/mountain-car.png"}
+    assert len(shards) == 36
+
+
+def test_figure_2_has_every_algorithm_in_both_variants(car: Path) -> None:
+    rows = table(car / "tables" / "mountain-car.csv")
+    assert [row["variant"] for row in rows] == ["as printed"] * 9 + ["hreach defaults"] * 9
+    assert {row["runs"] for row in rows} == {"2"}
+    assert {row["goals_most"] for row in rows} == {"0"}
+
+
+def test_two_runs_decide_no_claim_but_by_a_counterexample(car: Path) -> None:
+    claims = table(car / "tables" / "mountain-car-claims.csv")
+    assert {row["verdict"] for row in claims if row["kind"] not in ("at least", "at most")} == {"undecided"}
+    assert {row["verdict"] for row in claims if row["kind"] == "at least"} == {"does not hold"}
+
+
+def test_the_page_of_figure_2_needs_nothing_from_elsewhere(car: Path) -> None:
+    page = (car / "report.html").read_text("utf-8")
+    links = Links(page)
+    assert links.tags.isdisjoint({"script", "link", "iframe", "img", "base", "object", "embed"})
+    assert [t for t in links.targets if not t.startswith("#") and not (car / t).is_file()] == []
+    assert section(page, "mountain-car").count('class="verdict') == 2 * len(load_catalog("mountain-car").claim)
+
+
+def test_quick_makes_a_study_by_episodes_small() -> None:
+    quick = cli._quick(load_catalog("mountain-car"))
+    assert (quick.runs, quick.episodes) == (cli.QUICK_EPISODE_RUNS, cli.QUICK_EPISODES)
+    assert cli._quick(quick.model_copy(update={"episodes": 3})).episodes == 3
+
+
 # --- run ---------------------------------------------------------------------
+
+BY_EPISODES = """\
+title = "Short"
+domain = "mountain-car"
+domain_params = { max_steps = 20 }
+episodes = 2
+runs = 2
+seed = 7
+
+[settings]
+grid = [6, 6]
+
+[[agent]]
+agent = "linear-pac-rmdp"
+params = { h = 1 }
+
+[[agent]]
+agent = "linear-epsilon-greedy"
+"""
+
+
+def test_a_study_by_episodes_of_ones_own_runs(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(BY_EPISODES, encoding="utf-8")
+    shown = succeed("run", tmp_path / "mine.toml", "--out", tmp_path / "out", "--jobs", "1")
+    assert re.search(r"^Short: done \(.* s\)$", shown, re.MULTILINE)
+    rows = table(tmp_path / "out" / "tables" / "mine.csv")
+    assert [row["algorithm"] for row in rows] == ["linear-pac-rmdp(h=1)", "linear-epsilon-greedy"]
+    more = succeed("run", tmp_path / "mine.toml", "--out", tmp_path / "out", "--jobs", "1", "--runs", "3")
+    assert "Short: done" in more
+    assert {row["runs"] for row in table(tmp_path / "out" / "tables" / "mine.csv")} == {"3"}
+    assert len(list((tmp_path / "out").rglob("*.parquet"))) == 6
 
 
 def test_run_writes_the_studys_page_table_and_figure(tmp_path: Path) -> None:
@@ -336,7 +427,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 BAD = [
-    ("reproduce chian --out out", ["study is 'chian'", "did you mean 'chain'?", "known: chain, modified-chain"]),
+    ("reproduce chian --out out", ["study is 'chian'", "did you mean 'chain'?", "known: chain, "]),
     ("reproduce chain chian", ["study is 'chian'", "did you mean 'chain'?"]),
     ("run none.toml --out out", ["'none.toml'", "No such file"]),
     ("run broken.toml --out out", ["broken.toml", "line 1"]),

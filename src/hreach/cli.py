@@ -17,11 +17,14 @@ from hreach.errors import InputError, require
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from hreach.report.publish import Finished
+    from hreach.report.publish import Finished, FinishedEpisodes
+    from hreach.studies.processes import Processes
     from hreach.studies.spec import AgentSpec, Study
-    from hreach.studies.store import Result
+    from hreach.studies.store import EpisodeResult, Result, Store
 
 QUICK_RUNS = 100
+QUICK_EPISODE_RUNS, QUICK_EPISODES = 2, 10
+TABLES = ("chain", "modified-chain")  # what is reproduced unless asked for more: the rest takes minutes
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,7 +36,9 @@ app = typer.Typer(
 
 Out = Annotated[Path, typer.Option(help="Folder for results, tables, figures and the page.")]
 Runs = Annotated[int | None, typer.Option(help="Runs for each algorithm (default: the study's own number).")]
-Jobs = Annotated[int | None, typer.Option(help="Threads (default: all cores). Numbers do not depend on it.")]
+Jobs = Annotated[
+    int | None, typer.Option(help="Threads or processes (default: all cores). Numbers do not depend on it.")
+]
 
 
 @app.command(name="list")
@@ -61,28 +66,54 @@ def list_(
 
 @app.command()
 def reproduce(
-    studies: Annotated[list[str] | None, typer.Argument(help="Which of the paper's studies (default: all).")] = None,
+    studies: Annotated[
+        list[str] | None, typer.Argument(help=f"Which of the paper's studies (default: {' and '.join(TABLES)}).")
+    ] = None,
     out: Out = Path("results"),
     runs: Runs = None,
     jobs: Jobs = None,
-    quick: Annotated[bool, typer.Option("--quick", help=f"Only {QUICK_RUNS} runs, for the impatient.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help=f"For the impatient: only {QUICK_RUNS} runs, of continuous studies {QUICK_EPISODE_RUNS} runs "
+            f"of {QUICK_EPISODES} episodes.",
+        ),
+    ] = False,
 ) -> None:
     """Reproduce the paper's tables and figures; finished parts are not computed again.
 
-    Example: hreach reproduce chain --quick --out results
+    Example: hreach reproduce chain mountain-car --quick --out results
     """
-    from hreach.studies import catalog
     from hreach.studies.spec import load_catalog
 
     require(not quick or runs is None, "--runs", runs, "left out when --quick is given")
-    names = list(dict.fromkeys(studies or catalog.texts()))
-    loaded = [(name, load_catalog(name)) for name in names]
-    lead = (
-        "The discrete experiments of “Bounded Optimal Exploration in MDP” (Kawaguchi, AAAI 2016), run again: "
-        "our numbers beside the printed ones, and beside both what the algorithms do with the constants "
-        "that their definitions ask for."
-    )
-    _execute(loaded, "Bounded optimal exploration, reproduced", lead, out, QUICK_RUNS if quick else runs, jobs)
+    loaded = [(name, load_catalog(name)) for name in dict.fromkeys(studies or TABLES)]
+    if quick:
+        loaded = [(name, _quick(study)) for name, study in loaded]
+    _execute(loaded, "Bounded optimal exploration, reproduced", _lead([s for _, s in loaded]), out, runs, jobs)
+
+
+def _quick(study: Study) -> Study:
+    """The study made small."""
+    if study.episodes is None:
+        return study.model_copy(update={"runs": QUICK_RUNS})
+    return study.model_copy(update={"runs": QUICK_EPISODE_RUNS, "episodes": min(QUICK_EPISODES, study.episodes)})
+
+
+def _lead(studies: list[Study]) -> str:
+    lead = "The experiments of “Bounded Optimal Exploration in MDP” (Kawaguchi, AAAI 2016), run again."
+    if any(study.episodes is None for study in studies):
+        lead += (
+            " The discrete ones: our numbers beside the printed ones, and beside both what the algorithms do with the "
+            "constants that their definitions ask for."
+        )
+    if any(study.episodes is not None for study in studies):
+        lead += (
+            " The continuous ones, of which the paper prints no numbers: what its text says, and whether it came out, "
+            "as printed and without constants set by hand."
+        )
+    return lead
 
 
 @app.command()
@@ -109,29 +140,51 @@ def _execute(
     from rich.console import Console
 
     from hreach.errors import whole
-    from hreach.report.publish import Finished, publish
-    from hreach.studies.runner import run_study
+    from hreach.report.publish import publish
+    from hreach.studies.processes import Processes, WorkerDiedError
     from hreach.studies.store import Store
 
     runs = None if runs is None else whole("--runs", runs, 1)
     jobs = None if jobs is None else whole("--jobs", jobs, 1)
     store = Store(out)
     console = Console(stderr=True, highlight=False)
-    finished: list[Finished] = []
-    for name, study in studies:
-        began = time.perf_counter()
-        try:
-            with _progress(console) as progress:
-                results = run_study(study, store, runs, jobs, _Bars(progress, study))
-        except KeyboardInterrupt:  # here and not in main: typer would end the process without a word
-            print("hreach: stopped; what was finished is kept and not computed again.", file=sys.stderr)
-            raise typer.Exit(130) from None
-        finished.append(Finished(name, study, results, time.perf_counter() - began))
+    try:
+        with Processes(jobs) as processes:
+            finished = [_finish(name, study, store, runs, jobs, processes, console) for name, study in studies]
+    except KeyboardInterrupt:  # here and not in main: typer would end the process without a word
+        print("hreach: stopped; what was finished is kept and not computed again.", file=sys.stderr)
+        raise typer.Exit(130) from None
+    except WorkerDiedError as error:
+        print(f"hreach: {error}; what was finished is kept and not computed again.", file=sys.stderr)
+        raise typer.Exit(1) from None
     console.print("drawing ...")
     page = publish(out, title, lead, finished)
     for done in finished:
-        _print_summary(done)
+        print(f"{done.study.title}: {done.summary or 'done'} ({done.seconds:.1f} s)")
     print(f"page:   {page}\ntables: {out / 'tables'}\nfigures: {out / 'figures'}")
+
+
+def _finish(
+    name: str,
+    study: Study,
+    store: Store,
+    runs: int | None,
+    jobs: int | None,
+    processes: Processes,
+    console: Any,
+) -> Finished | FinishedEpisodes:
+    """Run one study."""
+    from hreach.report.publish import Finished, FinishedEpisodes
+    from hreach.studies.runner import run_episode_study, run_study
+
+    began = time.perf_counter()
+    with _progress(console) as progress:
+        watch = _Bars(progress, study)
+        if study.episodes is None:
+            results = run_study(study, store, runs, jobs, watch)
+            return Finished(name, study, results, time.perf_counter() - began)
+        by_episodes = run_episode_study(study, store, runs, processes, watch)
+        return FinishedEpisodes(name, study, by_episodes, time.perf_counter() - began)
 
 
 def _progress(console: Any) -> Progress:
@@ -159,25 +212,14 @@ class _Bars:
         self._row = task
         return lambda done: self._progress.advance(task, done)
 
-    def end(self, spec: AgentSpec, result: Result) -> None:
-        average = result.average_reward[:, -1]
+    def end(self, spec: AgentSpec, result: Result | EpisodeResult) -> None:
         self._progress.remove_task(self._row)
         self._progress.advance(self._all)
-        self._progress.console.print(f"{_name(spec):<34} {average.mean():.4f}", markup=False, emoji=False)
+        self._progress.console.print(f"{_name(spec):<34} {result.headline}", markup=False, emoji=False)
 
 
 def _name(spec: AgentSpec) -> str:
     return f"{spec.label}, {spec.variant}" if spec.variant else spec.label
-
-
-def _print_summary(done: Finished) -> None:
-    from hreach.report.page import summary
-
-    table = done.rows()
-    if any(row.printed_mean is not None for row in table):
-        print(f"{done.study.title}: {summary(table)} ({done.seconds:.1f} s)")
-    else:
-        print(f"{done.study.title}: done ({done.seconds:.1f} s)")
 
 
 def _file_name(path: Path) -> str:

@@ -67,17 +67,21 @@ def inlined_with(*freedom: str) -> Callable[[F], F]:
 
 
 def announcing(function: F) -> F:
-    """Tell the user when calling `function` has to compile; later calls cost nothing."""
+    """Tell the user when the first call of `function` has to compile; later calls cost nothing."""
+    called = False
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        if _announce.said:
+        nonlocal called
+        if called or _announce.said:
             return function(*args)
         event.register("numba:compile", _announce)
         try:
-            return function(*args)
+            result = function(*args)
         finally:
             event.unregister("numba:compile", _announce)
+        called = True
+        return result
 
     return call  # type: ignore[return-value]
 

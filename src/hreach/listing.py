@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.domains import DOMAINS
@@ -52,8 +54,12 @@ def _studies() -> list[dict[str, str]]:
     return [
         {
             "name": name,
-            "description": f"{study['title']}: {len(study['agent'])} rows, {study['runs']} runs each",
-            "citation": "Kawaguchi 2016, A5",
+            "description": f"{study['title']}: {len(study['agent'])} rows, {study['runs']} runs{_length(study)} each",
+            "citation": f"Kawaguchi 2016, {'A7' if 'episodes' in study else 'A5'}",
         }
         for name, study in studies.items()
     ]
+
+
+def _length(study: Mapping[str, Any]) -> str:
+    return f" of {study['episodes']} episodes" if "episodes" in study else ""

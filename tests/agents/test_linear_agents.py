@@ -156,6 +156,7 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("linear-pac-rmdp", {"h": 2}, "noise", "mean", "any"),
     ("linear-pac-rmdp", {"h": 2, "interval": "paper", "Delta": 0.01}, "z_rule", "small", "singular"),
     ("linear-pac-rmdp", {"h": 2}, "optimism", "bonus", "shift"),
+    ("linear-pac-rmdp", {"h": "growing"}, "c", 0.1, 1.0),
     ("linear-pac-rmdp", {"h": 2, "reward": "learn"}, "reward_sigma", 0.0, 0.5),
     ("linear-pac-rmdp", {"h": 2}, "reward", "known", "learn"),
     ("linear-pac-rmdp", {"h": 2}, "sigma", None, 0.01),

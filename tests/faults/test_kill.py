@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -120,3 +121,109 @@ def test_a_study_that_the_user_stops_says_that_what_is_finished_is_kept(study: P
     assert "Traceback" not in said
     assert_all_shards_are_whole(tmp_path)
     assert said.strip().splitlines()[-1:] == ["hreach: stopped; what was finished is kept and not computed again."]
+
+
+# --- by episodes, in processes -----------------------------------------------
+
+EPISODES = """\
+title = "To be killed"
+domain = "mountain-car"
+domain_params = { max_steps = 400 }
+episodes = 2
+runs = 4
+seed = 5
+
+[settings]
+grid = [8, 8]
+
+[[agent]]
+agent = "linear-epsilon-greedy"
+"""
+
+
+@pytest.fixture(scope="module")
+def by_episodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("episodes") / "killed.toml"
+    path.write_text(EPISODES, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed_episodes(by_episodes: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return complete(by_episodes, tmp_path_factory.mktemp("undisturbed"))
+
+
+def start_two(study: Path, out: Path) -> subprocess.Popen[str]:
+    """A study with two workers, of so many runs that it does not end by itself."""
+    options = ["run", str(study), "--out", str(out), "--jobs", "2", "--runs", "5000"]
+    command = [sys.executable, "-c", COMMAND, *options]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def workers(process: subprocess.Popen[str]) -> list[int]:
+    """Processes that the study started to do its work, by their id."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    lines = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children}
+    return [pid for pid, line in lines.items() if b"spawn_main" in line]
+
+
+def gone(pids: list[int]) -> bool:
+    """Whether all of them end within a few seconds."""
+    for _ in range(500):
+        if not any(alive(pid) for pid in pids):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def alive(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def assert_all_runs_are_whole(out: Path) -> None:
+    for path in out.rglob("*.parquet"):
+        assert pq.read_table(path).num_rows == 2
+    assert not list(out.rglob("*.tmp"))
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks at processes through /proc")
+
+
+@linux
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_study_by_episodes_that_is_stopped_leaves_whole_runs_and_no_workers(
+    how: signal.Signals, by_episodes: Path, undisturbed_episodes: bytes, tmp_path: Path
+) -> None:
+    process = start_two(by_episodes, tmp_path)
+    wait_for_shards(process, tmp_path, 2)
+    pids = workers(process)
+    assert len(pids) == 2
+    said = stop(process, how)
+    assert process.returncode == {signal.SIGKILL: -signal.SIGKILL, signal.SIGINT: 130}[how]
+    assert gone(pids)
+    assert_all_runs_are_whole(tmp_path)
+    assert complete(by_episodes, tmp_path) == undisturbed_episodes
+    if how == signal.SIGINT:
+        last = said.strip().splitlines()[-1]
+        assert last == "hreach: stopped; what was finished is kept and not computed again."
+        assert "Traceback" not in said
+
+
+@linux
+def test_a_killed_worker_is_said_in_one_line_and_leaves_whole_runs(
+    by_episodes: Path, undisturbed_episodes: bytes, tmp_path: Path
+) -> None:
+    process = start_two(by_episodes, tmp_path)
+    wait_for_shards(process, tmp_path, 2)
+    first, second = workers(process)
+    os.kill(first, signal.SIGKILL)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 1
+    assert "Traceback" not in said
+    last = said.strip().splitlines()[-1]
+    assert last.startswith("hreach: a worker process died")
+    assert last.endswith("what was finished is kept and not computed again.")
+    assert gone([first, second])
+    assert_all_runs_are_whole(tmp_path)
+    assert complete(by_episodes, tmp_path) == undisturbed_episodes

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hreach import InputError
 from hreach.models.features import ActionBlocks, Bias, Concat, Identity, Polynomial, Products, RandomFourier
+from hreach.models.least_squares import Factor
 from hreach.models.linear import LinearModel
 
 Array = NDArray[np.float64]
@@ -303,3 +304,17 @@ def test_a_refused_sample_leaves_nothing_behind() -> None:
         model.update_features([np.ones(2), np.ones(2)], [1.0, 1.0])
     assert model.samples == 0
     assert not any(f.gram.any() for f in model.factors)
+
+
+@pytest.mark.parametrize("n", [1, 7, 24, 25, 40])
+def test_leverages_of_few_and_of_many_features_are_the_same_formula(n: int) -> None:
+    """Up to 24 features in our own code, eight rows at a time; beyond that by BLAS."""
+    rng = np.random.default_rng(n)
+    factor = Factor(n, 1, 3, 0.2, 1e-9)
+    phi, block = rng.normal(size=(90, n)), rng.integers(3, size=90)
+    factor.learn(phi, block, rng.normal(size=(90, 1)))
+    for rows in (1, 5, 8, 33):
+        asked, of = rng.normal(size=(rows, n)), rng.integers(3, size=rows)
+        A = factor.gram + 0.2 * np.eye(n)
+        exact = [p @ np.linalg.solve(A[b], p) for p, b in zip(asked, of, strict=True)]
+        np.testing.assert_allclose(factor.leverage(asked, of), exact, rtol=1e-9)

@@ -100,6 +100,7 @@ def cells() -> list[tuple[str, AgentSpec]]:
 
 
 def earned(study: Study, spec: AgentSpec, runs: int, **other: Any) -> Summary:
+    assert study.steps is not None
     params = {**study.settings, **spec.params, **other}
     result = hreach.simulate(study.domain, spec.agent, params, runs=runs, steps=study.steps, seed=1)
     return summarise(result.average_reward)

@@ -291,3 +291,20 @@ def test_the_papers_interval_is_finite_before_and_after_the_features_span() -> N
 def test_bad_input_is_refused(make: Any, message: str) -> None:
     with pytest.raises(InputError, match=f"^{message}"):
         make(LinearModel(Identity(3)))
+
+
+@pytest.mark.parametrize("kind", ["exact", "paper"])
+@pytest.mark.parametrize("shift", ["hopeful", "best"])
+@pytest.mark.parametrize("noise", ["mean", "any"])
+@pytest.mark.parametrize("h", [0.0, 0.3, 1.0, 50.0, 1e12])
+def test_the_length_is_that_of_the_interval(kind: Any, shift: Any, noise: Any, h: float) -> None:
+    """Also where it is computed without the interval of every output."""
+    rng = np.random.default_rng(4)
+    model = LinearModel(Identity(3), 2, 0.3)
+    for _ in range(20):
+        model.update(rng.normal(size=3), 0, rng.normal(size=3))
+    states, actions = rng.normal(size=(30, 3)), np.zeros(30, dtype=np.int64)
+    interval = Interval(kind, h, [0.1, 0.4], noise=noise, shift=shift)
+    expected = np.linalg.norm(interval(model, states, actions, 17), axis=1)
+    np.testing.assert_allclose(interval.length(model, states, actions, 17), expected, rtol=1e-12)
+    assert (expected > 0).all() == (h > 0)

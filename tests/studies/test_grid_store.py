@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 from collections.abc import Callable
@@ -16,15 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import hreach
 from hreach import InputError
 from hreach.simulation import Runs, simulate
 from hreach.studies import runner
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.runner import run_study
 from hreach.studies.spec import AgentSpec, Study
-from hreach.studies.store import Result, Store, checkpoints
+from hreach.studies.store import EpisodeResult, Result, Store, checkpoints
 
-CELL = Cell("chain", {"length": 5}, "pac-rmdp", {"h": 8, "gamma": 0.9}, steps=40, seed=3)
+STEPS = 40
+CELL = Cell("chain", {"length": 5}, "pac-rmdp", {"h": 8, "gamma": 0.9}, steps=STEPS, seed=3)
 OTHERS: dict[str, Any] = {
     "domain": "modified-chain",
     "domain_params": {"length": 6},
@@ -36,7 +39,7 @@ PAC = AgentSpec(agent="pac-rmdp", params={"h": 8})
 STUDY = Study(
     title="T",
     domain="chain",
-    steps=40,
+    steps=STEPS,
     runs=12,
     seed=3,
     settings={"gamma": 0.9},
@@ -65,7 +68,7 @@ def totals(results: list[tuple[AgentSpec, Result]]) -> list[list[list[float]]]:
     return [result.total.tolist() for _, result in results]
 
 
-def rewards(runs: int, steps: int = CELL.steps) -> NDArray[np.float64]:
+def rewards(runs: int, steps: int = STEPS) -> NDArray[np.float64]:
     return np.random.default_rng(runs).random((runs, steps))
 
 
@@ -95,6 +98,13 @@ def forbid_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_id_depends_on_what_changes_the_numbers(field: str) -> None:
     other = replace(CELL, **{field: (OTHERS | {"steps": 41})[field]})
     assert other.id != CELL.id
+
+
+def test_the_id_of_a_study_by_steps_does_not_know_of_episodes() -> None:
+    """Results that were kept before there were episodes are still found."""
+    content = [["chain", {"length": 5}, "pac-rmdp", {"h": 8, "gamma": 0.9}], 40, 3, hreach.__version__]
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == CELL.id
 
 
 def test_the_id_depends_on_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,7 +360,7 @@ def test_results_do_not_depend_on_how_often_one_asked(tmp_path: Path) -> None:
 
 def test_results_do_not_depend_on_the_size_of_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run_study(STUDY, Store(tmp_path / "whole"))
-    monkeypatch.setattr(runner, "_SHARD_STEPS", 5 * STUDY.steps)
+    monkeypatch.setattr(runner, "_SHARD_STEPS", 5 * STEPS)
     assert totals(run_study(STUDY, Store(tmp_path / "small"))) == totals(whole)
     names = sorted(p.name for p in (tmp_path / "small").rglob("*.parquet"))
     assert names == sorted(["0-5.parquet", "5-10.parquet", "10-12.parquet"] * 2)
@@ -374,7 +384,8 @@ class Diary:
         self.begun.append((spec.agent, runs))
         return self.told.append
 
-    def end(self, spec: AgentSpec, result: Result) -> None:
+    def end(self, spec: AgentSpec, result: Result | EpisodeResult) -> None:
+        assert isinstance(result, Result)
         self.ended.append((spec.agent, len(result.total)))
 
 

@@ -33,7 +33,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, follow_rows, simulate
+from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, live_days, simulate
 from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
 from hreach.task import Task
 
@@ -68,6 +68,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
     noise_free_step  the truth without noise, for tests and for planners that need not learn
     healthy, unhealthy  (6,): the steady states without drugs
     task           all that a linear agent is told, as a `hreach.Task`
+    episode_figure a picture of a finished episode
 
     `info` holds "state" (6,), the state without logarithm and clipping, and after a step also
 
@@ -179,14 +180,10 @@ class HIV(gymnasium.Env[Array, np.int64]):
         require(self.action_space.contains(action), "action", action, f"a whole number from 0 to {self.actions - 1}")
         noise = self.np_random.standard_normal((self.days_per_step + 1, 6))
         days = np.empty((self.days_per_step + 1, 6))
-        days[0] = self._days[-1]
-        e1, e2 = self.efficacies[action, 0:1], self.efficacies[action, 1:2]
         factors = 10 ** (self.process_noise * noise)
-        for day in range(self.days_per_step):
-            following = days[day + 1 : day + 2]
-            failed = follow_rows(days[day : day + 1], e1, e2, 1.0, self.parameters, following)
-            require(failed == 0, "state", days[day], FOLLOWED)
-            following *= factors[day]
+        e1, e2 = self.efficacies[action]
+        failed = live_days(self._days[-1], e1, e2, factors, self.parameters, days)
+        require(failed == 0, "state", days[failed - 1], FOLLOWED)
         measured = days[self.reward_every :: self.reward_every]
         reward = float(self.known_reward(measured, np.full(len(measured), action)).sum())
         self._days.extend(days[1:])
@@ -250,10 +247,10 @@ class HIV(gymnasium.Env[Array, np.int64]):
 
     def _planned_reward(self, times: int, states: Array, actions: NDArray[np.int64], following: Array) -> Array:
         """`times` the reward of a measured day with log10 of the amounts `following` (N, 6)."""
-        e1, e2 = self.efficacies[actions].T
         Q, R1, R2, S = self._weights
-        amounts = 10.0 ** following[:, 4:]
-        return np.asarray(times * (S * amounts[:, 1] - Q * amounts[:, 0] - R1 * e1**2 - R2 * e2**2))
+        cost = self.efficacies**2 @ (R1, R2)
+        amounts = np.exp(math.log(10) * following[:, 4:])  # several times as fast as 10 ** x
+        return np.asarray(times * (amounts @ (-Q, S) - cost[actions]))
 
     def _true_step(self, days: float, states: Array, actions: NDArray[np.int64]) -> Array:
         """log10 (N, 6) of what follows without noise after `days` days."""
@@ -285,10 +282,21 @@ class HIV(gymnasium.Env[Array, np.int64]):
             )
         return np.asarray(guess * np.exp(found.x))
 
-    def _picture(self) -> NDArray[np.uint8]:
-        from hreach.domains.drawing import COLOURS, GREY, INK, PALE, canvas, pixels
+    def episode_figure(self, states: Array, actions: NDArray[np.int64]) -> Any:
+        """A matplotlib figure of an episode: states (T + 1, 6) as observed (log10), actions (T,)."""
+        days = np.arange(len(states)) * self.days_per_step
+        return self._draw(days, 10.0 ** np.asarray(states), np.repeat(actions, self.days_per_step))
 
-        days = np.maximum(np.array(self._days), 10**LOWEST)
+    def _picture(self) -> NDArray[np.uint8]:
+        from hreach.domains.drawing import pixels
+
+        return pixels(self._draw(np.arange(len(self._days)), np.array(self._days), np.array(self._given, dtype=int)))
+
+    def _draw(self, days: NDArray[np.int64], amounts: Array, given: NDArray[np.int64]) -> Any:
+        """The amounts (N, 6) on `days` (N,), and the action `given` on each day."""
+        from hreach.domains.drawing import COLOURS, GREY, INK, PALE, canvas
+
+        amounts = np.maximum(amounts, 10**LOWEST)
         figure = canvas(840, 560)
         curves = figure.add_axes((0.085, 0.27, 0.84, 0.63))
         bands = figure.add_axes((0.085, 0.1, 0.84, 0.115), sharex=curves)
@@ -296,13 +304,13 @@ class HIV(gymnasium.Env[Array, np.int64]):
             healthy = self.healthy
         except InputError:  # other parameters may have none
             healthy = np.full(6, np.nan)
-        low = min(1e-2, 10 ** math.floor(math.log10(days.min())))
-        high = max(1e7, 10 ** math.ceil(math.log10(days.max())))
+        low = min(1e-2, 10 ** math.floor(math.log10(amounts.min())))
+        high = max(1e7, 10 ** math.ceil(math.log10(amounts.max())))
         heights = _apart(np.log10(healthy), 0.045 * math.log10(high / low))
         for j, (name, colour) in enumerate(zip(self.state_names, COLOURS, strict=True)):
             curves.axhline(healthy[j], color=colour, lw=1.2, ls=(0, (1, 2.2)), zorder=1)
-            curves.plot(np.arange(len(days)), days[:, j], color=colour, lw=1.8, zorder=3, label=name)
-            curves.plot(len(days) - 1, days[-1, j], "o", color=colour, ms=4.5, zorder=4)
+            curves.plot(days, amounts[:, j], color=colour, lw=1.8, zorder=3, label=name)
+            curves.plot(days[-1], amounts[-1, j], "o", color=colour, ms=4.5, zorder=4)
             if math.isfinite(healthy[j]):
                 at = (1.008, 10 ** heights[j])
                 curves.annotate(name, at, xycoords=("axes fraction", "data"), color=colour, va="center")
@@ -312,11 +320,11 @@ class HIV(gymnasium.Env[Array, np.int64]):
         curves.legend(
             loc="lower left", bbox_to_anchor=(0, 1.0), ncols=6, frameon=False, columnspacing=1.4, handlelength=1.3
         )
-        words = f"day {len(self._given)}"
+        words = f"day {len(given)}"
         curves.text(1, 1.03, words, transform=curves.transAxes, ha="right", color=INK, fontsize=11)
         for row in (0, 1):  # PI beneath RTI
             bands.axhspan(row + 0.12, row + 0.88, color="#f2f2f2", lw=0)
-            taken = self.efficacies[self._given, 1 - row] > 0
+            taken = self.efficacies[given, 1 - row] > 0
             bands.broken_barh(_runs(taken), (row + 0.12, 0.76), color=INK if row else GREY, lw=0)
         bands.set(
             ylim=(0, 2), yticks=[0.5, 1.5], yticklabels=["PI", "RTI"], xlabel="days (dotted: healthy steady state)"
@@ -325,7 +333,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         for axes in (curves, bands):
             axes.spines[["top", "right"]].set_visible(False)
         bands.spines["left"].set_visible(False)
-        return pixels(figure)
+        return figure
 
 
 def _features(daily: bool) -> dict[str, Any]:

@@ -114,7 +114,27 @@ def integrate(states: Array, e1: Array, e2: Array, days: float, parameters: Arra
     return failed
 
 
-follow_rows = announcing(integrate)  # the same, for Python: says so when it has to compile
+@compiled
+def live(state: Array, e1: float, e2: float, factors: Array, parameters: Array, days: Array) -> int:
+    """One patient (6,) day by day: writes days (D + 1, 6), each day's amounts times its factors (D, 6).
+
+    Returns the first day that could not be followed, which is NaN then, or 0.
+    """
+    rates = _rates(e1, e2, parameters)
+    for j in range(6):
+        days[0, j] = state[j]
+    for d in range(days.shape[0] - 1):
+        x = (days[d, 0], days[d, 1], days[d, 2], days[d, 3], days[d, 4], days[d, 5])
+        x = _follow(x, 1.0, rates)
+        for j in range(6):
+            days[d + 1, j] = x[j] * factors[d, j]
+        if not x[0] >= 0.0:
+            return d + 1
+    return 0
+
+
+# The same, for Python: they say so when they have to compile.
+follow_rows, live_days = announcing(integrate), announcing(live)
 
 
 @compiled

@@ -28,6 +28,8 @@ from hreach.compiling import compiled
 from hreach.models.feature_map import Array, Integers
 
 ZRule = Literal["singular", "small"]
+_FEW = 24  # features: up to here, calling BLAS for every block costs more than it saves
+_LANES = 8
 _ONE = 1 - 1e-9  # an eigenvalue of exactly 1 may come out a rounding error below it
 
 
@@ -88,6 +90,7 @@ class Factor:
         self.repairs = 0
         self._warned = False
         self._weights: Array | None = None
+        self._lanes = np.zeros((n, _LANES)), np.zeros(_LANES, dtype=np.int64)
         self._work = np.zeros(n), np.zeros(n), np.zeros(outputs)
 
     def learn(self, phi: Array, block: Integers, y: Array) -> None:
@@ -126,6 +129,9 @@ class Factor:
     def leverage(self, phi: Array, block: Integers) -> Array:
         """q = phi' A^-1 phi = ||R^-T phi||^2 of every row, (N,)."""
         result = np.empty(len(phi))
+        if phi.shape[1] <= _FEW:
+            _leverages(self.root, np.ascontiguousarray(phi), block, *self._lanes, result)
+            return result
         for b, root in enumerate(self.root):
             rows = rows_of(block, b, len(self.root))
             solved = blas.dtrsm(1.0, root.T, phi[rows].T, lower=1)  # both already in the order that BLAS wants
@@ -202,6 +208,49 @@ def _learn(
         _add(gram, moments, b, phi, y, s)
         _rotate(root, rotated, b, phi, y, s, x, t)
     return len(phi)
+
+
+@compiled
+def _leverages(root: Array, phi: Array, block: Integers, work: Array, rows: Integers, result: Array) -> None:
+    """result = ||R^-T phi||^2 of every row: forward substitution for `_LANES` rows of a block at a time, side by side.
+
+    work (n, _LANES) and rows (_LANES,) are work space; lanes without a row repeat the last one.
+    """
+    n = phi.shape[1]
+    for b in range(root.shape[0]):
+        filled, s = 0, 0
+        while s < phi.shape[0] or filled > 0:
+            if s < phi.shape[0]:
+                if block[s] == b:
+                    rows[filled] = s
+                    filled += 1
+                s += 1
+            if filled == _LANES or (s == phi.shape[0] and filled > 0):
+                for lane in range(_LANES):
+                    row = rows[min(lane, filled - 1)]
+                    for i in range(n):
+                        work[i, lane] = phi[row, i]
+                _substitute(root, b, work)
+                for lane in range(filled):
+                    total = 0.0
+                    for i in range(n):
+                        total += work[i, lane] * work[i, lane]
+                    result[rows[lane]] = total
+                filled = 0
+
+
+@compiled
+def _substitute(root: Array, b: int, work: Array) -> None:
+    """work <- R^-T work, lane by lane the same operations in the same order."""
+    n = work.shape[0]
+    for i in range(n):
+        scale = 1.0 / root[b, i, i]
+        for lane in range(_LANES):
+            work[i, lane] *= scale
+        for j in range(i + 1, n):
+            c = root[b, i, j]
+            for lane in range(_LANES):
+                work[j, lane] -= c * work[i, lane]
 
 
 @compiled

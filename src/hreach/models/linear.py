@@ -135,6 +135,8 @@ class LinearModel:
         """q = phi' A^-1 phi, states (N, nS) and actions (N,) -> (N, outputs)."""
         seen = self.features(states, actions)
         each = [f.leverage(phi, block) for f, (phi, block) in zip(self.factors, seen, strict=True)]
+        if len(each) == 1:  # all outputs share it: no copies
+            return np.broadcast_to(each[0][:, None], (len(each[0]), self.outputs))
         return np.stack(each, axis=1)[:, self.index]
 
     def eigen(self, output: int = 0) -> Spectrum:

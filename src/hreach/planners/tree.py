@@ -120,8 +120,15 @@ def _back_up(
 _back_up_announced = announcing(_back_up)
 
 
+@compiled
 def slope_between(states: Array, value: Array) -> float:
     """max |V(s) - V(s')| / |s - s'| over pairs of states (N, nS) with values (N,): the paper's estimate of L."""
-    distance = np.sqrt(np.square(states[:, None] - states[None]).sum(axis=2))
-    difference = np.abs(value[:, None] - value[None])
-    return float(np.max(difference[distance > 0] / distance[distance > 0], initial=0.0))
+    steepest = 0.0
+    for i in range(states.shape[0]):
+        for j in range(i):
+            square = 0.0
+            for d in range(states.shape[1]):
+                square += (states[i, d] - states[j, d]) ** 2
+            if square > 0.0:
+                steepest = max(steepest, abs(value[i] - value[j]) / np.sqrt(square))
+    return steepest

@@ -25,6 +25,7 @@ the estimates "mean" and "max" do not guarantee it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,6 +36,7 @@ from hreach.errors import at_least, positive, require
 from hreach.models.least_squares import ZRule
 from hreach.models.linear import LinearModel
 from hreach.reach.counts import check_h
+from hreach.reach.growing import growth, is_growing
 
 Array = NDArray[np.float64]
 
@@ -79,7 +81,9 @@ class Interval:
     """I_h as a rule: call it with a model, states, actions and the number of calls so far.
 
     kind     "exact" or "paper"
-    h        a number, (N,) or (N, nS), at least 0; infinite only for "exact" with noise="mean"
+    h        a number, (N,) or (N, nS), at least 0; infinite only for "exact" with noise="mean"; or "growing":
+             c ln(t + 2), t the number of samples that the model has
+    c        only for "growing"; above 0, default .5
     sigma    standard deviation of the noise, a number or (nS,), at least 0; 0 stands for a noise-free component
     Delta    bound on the error, a number or (nS,); or what the model measured: "mean" (the paper's rule for HIV) or
              "max" of |residual|
@@ -90,7 +94,7 @@ class Interval:
     """
 
     kind: Literal["exact", "paper"]
-    h: ArrayLike
+    h: ArrayLike  # or "growing"
     sigma: ArrayLike
     Delta: ArrayLike = "mean"
     delta: float = 0.9
@@ -98,6 +102,7 @@ class Interval:
     shift: Literal["hopeful", "best"] = "hopeful"
     z_ridge: float = 1.0
     z_rule: ZRule = "singular"
+    c: float | None = None
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, ("exact", "paper"))
@@ -111,6 +116,10 @@ class Interval:
             _one_of("Delta", self.Delta, ("mean", "max"))
         else:
             _not_negative("Delta", self.Delta)
+        if is_growing(self.h):
+            growth(self.c)
+            return
+        require(self.c is None, "c", self.c, "left out unless h is 'growing'")
         endless = bool(np.isinf(check_h(self.h)).any())
         allowed = self.kind == "exact" and self.noise == "mean"
         require(not endless or allowed, "h", self.h, "finite, except for kind='exact' with noise='mean'")
@@ -118,7 +127,7 @@ class Interval:
     def __call__(self, model: LinearModel, states: ArrayLike, actions: ArrayLike, calls: float) -> Array:
         """I_h for states (N, nS) and actions (N,), (N, outputs); `calls` is the paper's M, at least 1."""
         rows = len(np.asarray(states))
-        h = self._h(rows, model.outputs)
+        h = self._h(rows, model)
         Delta, sigma = self.bound(model), _per_output("sigma", self.sigma, model.outputs)
         if self.kind == "exact":
             c = noise_bound(calls, h, sigma, self.delta, self.noise)
@@ -129,14 +138,35 @@ class Interval:
             result = h * (Delta + c) * (gain + z * w)
         return np.minimum(result, Delta) if self.shift == "best" else result
 
+    def length(self, model: LinearModel, states: ArrayLike, actions: ArrayLike, calls: float) -> Array:
+        """||I_h||_2 over the outputs, (N,).
+
+        Where all outputs share their leverage q and h is one number, that is f(q) ||Delta + c||: the vectors of all
+        outputs need not be made, which a search of a tree at every step would feel.
+        """
+        h = self._h(len(np.asarray(states)), model)
+        simple = self.kind == "exact" and self.shift == "hopeful" and len(model.factors) == 1
+        if not simple or h.ndim > 0 or not np.isfinite(h):
+            return np.asarray(np.sqrt(np.square(self(model, states, actions, calls)).sum(axis=1)))
+        extra = float(h)
+        inside = math.pi**2 / 6 * calls * calls * model.outputs * extra / self.delta  # see `varsigma`
+        shrink = math.sqrt(max(extra, 1.0)) if self.noise == "mean" else 1.0
+        c = math.sqrt(2 * math.log(max(inside, 1.0))) / shrink * np.asarray(self.sigma, dtype=np.float64)
+        x = np.minimum(extra * model.leverage(states, actions)[:, 0], 1e300)
+        return np.asarray(x / (1 + x) * math.sqrt(np.square(self.bound(model) + c).sum()))
+
     def bound(self, model: LinearModel) -> Array:
         """Delta per output, (nS,): as given, or as the model has measured it; 0 if it has no samples yet."""
         if isinstance(self.Delta, str):
             return model.error_mean if self.Delta == "mean" else model.error_max
         return _per_output("Delta", self.Delta, model.outputs)
 
-    def _h(self, rows: int, outputs: int) -> Array:
-        h = check_h(self.h)
+    def _h(self, rows: int, model: LinearModel) -> Array:
+        if is_growing(self.h):
+            return np.asarray(growth(self.c) * np.log(model.samples + 2))
+        if isinstance(self.h, int | float):
+            return np.asarray(self.h, dtype=np.float64)
+        h, outputs = check_h(self.h), model.outputs
         ok = h.shape in ((), (rows,), (rows, outputs))
         require(ok, "shape of h", h.shape, f"a number, ({rows},) or ({rows}, {outputs})")
         return h[:, None] if h.ndim == 1 else h

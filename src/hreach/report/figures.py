@@ -1,13 +1,13 @@
-"""Average reward over time, drawn for print, for colour-blind eyes and for a page that works offline."""
+"""Reward over time, drawn for print, for colour-blind eyes and for a page that works offline."""
 
 from __future__ import annotations
 
 import io
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import cycle
 from pathlib import Path
@@ -17,6 +17,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ Numbers = NDArray[np.number[Any]]
 
 # Okabe and Ito's colours, one for each family of the paper, so that a family looks the same in every figure.
 FAMILY_COLOURS = {"PAC-RMDP": "#0072B2", "MBIE": "#D55E00", "VBE": "#009E73"}
-FAMILY_COLOURS |= {"BEB": "#CC79A7", "BOLT": "#E69F00"}
+FAMILY_COLOURS |= {"BEB": "#CC79A7", "BOLT": "#E69F00", "PAC-MDP": "#D55E00", "epsilon-greedy": "#000000"}
 # The rest of Okabe and Ito (without the yellow, which is lost on white), then Tol's muted colours.
 FURTHER_COLOURS = ("#56B4E9", "#000000", "#882255", "#999933", "#332288", "#44AA99")
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (11, 2.5)))
@@ -36,18 +37,19 @@ INK, GREY = "#222222", "#767676"
 
 POINTS_PER_INCH = 72
 WIDTH = 8.0 * POINTS_PER_INCH
-LEFT, BOTTOM = 52.0, 42.0
+LEFT, WIDE_LEFT, BOTTOM = 52.0, 60.0, 42.0  # totals need more digits than averages
 LABEL_SIZE, LABEL_PITCH = 9.0, 12.2
 # The label column, in points right of the axes: leader line, then a sample of the line, then the name.
 LEADER_END, SAMPLE_END, NAME_START = 20.0, 44.0, 48.0
 LONGEST_LABEL, LONGEST_TITLE, LONGEST_TITLE_LINE = 34, 300, 72
 MOST_POINTS, PNG_DPI = 200, 150
+GAP = 22.0  # between panels
 KEY = "line: mean over runs   band: 10 % to 90 % of runs"
 
 
 @dataclass(frozen=True)
 class Band:
-    """One line of a figure: mean over runs and the 10-90 % band of the average reward up to each step."""
+    """One line of a figure: mean over runs and the 10-90 % band, at steps (or episodes)."""
 
     label: str
     steps: Numbers
@@ -67,10 +69,13 @@ class _Pen:
 
 @dataclass(frozen=True)
 class _End:
-    """Where a line stops (x as a fraction of the axes, y in data units) and what is written there."""
+    """Where a line stops (x as a fraction of the axes, y in data units) and what is written there.
+
+    x is None for a line of another panel: it gets a name but no leader.
+    """
 
     label: str
-    x: float
+    x: float | None
     y: float
     pen: _Pen
 
@@ -90,10 +95,59 @@ def average_reward_figure(bands: Sequence[Band], *, title: str, optimal: float |
         figure = Figure(figsize=(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH), facecolor="white")
         FigureCanvasAgg(figure)
         axes = figure.add_axes((LEFT / WIDTH, BOTTOM / height, 0.5, body / height))
-        _frame(axes, bands, optimal)
+        references = {} if optimal is None else {"optimal policy": optimal}
+        # Not the first 3 % of the steps, where an average of few rewards swings wildly.
+        _frame(axes, "step", bands, _y_range(bands, references, after=0.03))
+        axes.set_ylabel("average reward per step so far", color=INK, fontsize=9.5)
         _head(figure, heading, key, height)
-        _label_ends(axes, _lines(axes, bands, optimal), body)
-        figure.set_label(_spoken(bands, title, optimal))
+        _label_ends([axes], _lines(axes, bands, references, _pens([b.label for b in bands])), body, LEFT)
+        spoken = "Average reward per step at the last step"
+        figure.set_label(f"{title}. {spoken}: {_spoken(bands, references)}.")
+    return figure
+
+
+def episodes_figure(
+    panels: Mapping[str, Sequence[Band]],
+    references: Mapping[str, Mapping[str, float]],
+    *,
+    title: str,
+    log: bool = False,
+) -> Figure:
+    """Show the total reward of each episode, one panel for each variant, side by side on one scale.
+
+    `references` are horizontal lines of a panel, by label. A label has the same pen in every panel; the names stand
+    once, at the right end of the last panel.
+    """
+    for bands in panels.values():
+        _check(bands, None)
+    shown = [band for bands in panels.values() for band in bands]
+    levels = {label: y for lines in references.values() for label, y in lines.items()}
+    labels = list(dict.fromkeys(band.label for band in shown))
+    pens = dict(zip(labels, _shaded(labels, _pens(labels)), strict=True))
+    title = _clean(title, LONGEST_TITLE)
+    heading = textwrap.wrap(title, LONGEST_TITLE_LINE) or [""]
+    top = 26.0 + 15.0 * len(heading) + 18.0 * any(panels)
+    body = max(270.0, LABEL_PITCH * (len(labels) + len(levels) + 1))
+    height = BOTTOM + body + top
+    with _style():
+        figure = Figure(figsize=(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH), facecolor="white")
+        FigureCanvasAgg(figure)
+        drawn: list[Axes] = []
+        ends: dict[str, _End] = {}
+        for variant, bands in panels.items():
+            axes = figure.add_axes((LEFT / WIDTH, BOTTOM / height, 0.5, body / height), label=f"panel {len(drawn)}")
+            _frame(axes, "episode", bands, _y_range(shown, levels, log=log), log)
+            axes.set_title(_clean(variant, LONGEST_LABEL), loc="left", fontsize=9.5, color=INK, parse_math=False)
+            ends = {label: replace(end, x=None) for label, end in ends.items()}
+            found = _lines(axes, bands, references.get(variant, {}), [pens[b.label] for b in bands])
+            ends |= {end.label: end for end in found}
+            axes.tick_params(labelleft=not drawn)
+            drawn.append(axes)
+        drawn[0].set_ylabel("total reward of an episode", color=INK, fontsize=9.5)
+        _head(figure, heading, KEY, height)
+        _label_ends(drawn, list(ends.values()), body, WIDE_LEFT)
+        parts = [f"{v}: {_spoken(bands, references.get(v, {}))}".removeprefix(": ") for v, bands in panels.items()]
+        figure.set_label(_clean(f"{title}. Mean total reward of the last episode: {'; '.join(parts)}.", 10_000))
     return figure
 
 
@@ -160,15 +214,39 @@ def _pens(labels: Sequence[str]) -> list[_Pen]:
     return pens
 
 
-def _y_range(bands: Sequence[Band], optimal: float | None, last: float) -> tuple[float, float]:
-    """Fit the bands, but not the first 3 % of the steps, where an average of few rewards swings wildly."""
-    values = [] if optimal is None else [optimal]
+def _shaded(labels: Sequence[str], pens: Sequence[_Pen]) -> list[_Pen]:
+    """The same pens, the members of a family from light to dark: dashes are lost on a line that jumps up and down."""
+    families = [label.partition("(")[0].strip() for label in labels]
+    shaded = []
+    for i, (family, pen) in enumerate(zip(families, pens, strict=True)):
+        size, place = families.count(family), families[:i].count(family)
+        shade = 0.0 if size == 1 else 2 * place / (size - 1) - 1
+        shaded.append(replace(pen, colour=_mixed(pen.colour, shade)))
+    return shaded
+
+
+def _mixed(colour: str, shade: float) -> str:
+    """A colour nearer to white (shade from -1) or to black (up to 1)."""
+    target, weight = (1.0, -0.45 * shade) if shade < 0 else (0.0, 0.6 * shade)
+    red, green, blue = (part + (target - part) * weight for part in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def _y_range(
+    bands: Sequence[Band], references: Mapping[str, float], *, after: float = 0.0, log: bool = False
+) -> tuple[float, float]:
+    """Fit the references and the bands, but not their beginning: the share `after` of the steps."""
+    last = max(float(band.steps[-1]) for band in bands)
+    values = list(references.values())
     for band in bands:
-        shown = np.asarray(band.steps) >= 0.03 * last
+        shown = np.asarray(band.steps) >= after * last
         shown[-1] = True
         for column in (band.mean, band.low, band.high):
             values += np.asarray(column, dtype=float)[shown].tolist()
     low, high = min(values), max(values)
+    if log and low > 0:
+        factor = (high / low) ** 0.05 if high > low else 1.5
+        return low / factor, high * factor
     margin = 0.05 * (high - low) or 0.05 * abs(high) or 0.05
     return low - margin, high + margin
 
@@ -180,19 +258,28 @@ class _PaperNumbers(ScalarFormatter):
         return re.sub(r"^([-−]?)0\.", r"\1.", super().__call__(x, pos))
 
 
-def _frame(axes: Axes, bands: Sequence[Band], optimal: float | None) -> None:
+def _frame(axes: Axes, xlabel: str, bands: Sequence[Band], y_range: tuple[float, float], log: bool = False) -> None:
     """Draw axes that stay in the background: no box, faint horizontal rules."""
-    last = max(float(band.steps[-1]) for band in bands)
-    axes.set_xlim(0, last)
-    axes.set_ylim(*_y_range(bands, optimal, last))
-    axes.set_xlabel("step", color=INK, fontsize=9.5)
-    axes.set_ylabel("average reward per step so far", color=INK, fontsize=9.5)
+    if log:
+        _logarithmic(axes, y_range)
+    else:
+        axes.yaxis.set_major_formatter(_PaperNumbers(useOffset=False))
+    axes.set_xlim(0, max(float(band.steps[-1]) for band in bands))
+    axes.set_ylim(*y_range)
+    axes.set_xlabel(xlabel, color=INK, fontsize=9.5)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.yaxis.set_major_formatter(_PaperNumbers(useOffset=False))
-    axes.tick_params(colors=INK, labelsize=9, width=0.7, length=3)
+    axes.tick_params(which="both", colors=INK, labelsize=9, width=0.7, length=3)
     axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _logarithmic(axes: Axes, y_range: tuple[float, float]) -> None:
+    """A logarithmic axis; linear around 0, up to a thousandth of what is largest, where some totals are not above 0."""
+    if y_range[0] > 0:
+        axes.set_yscale("log")
+    else:
+        axes.set_yscale("symlog", linthresh=max(abs(y) for y in y_range) / 1000)
 
 
 def _head(figure: Figure, heading: Sequence[str], key: str, height: float) -> None:
@@ -203,15 +290,15 @@ def _head(figure: Figure, heading: Sequence[str], key: str, height: float) -> No
     figure.text(x, below / height, key, fontsize=8.5, color="#555555", **style)
 
 
-def _lines(axes: Axes, bands: Sequence[Band], optimal: float | None) -> list[_End]:
-    """Draw the reference and all lines, and say where each one ends."""
+def _lines(axes: Axes, bands: Sequence[Band], references: Mapping[str, float], pens: Sequence[_Pen]) -> list[_End]:
+    """Draw the references and all lines, and say where each one ends."""
     ends = []
-    if optimal is not None:
+    for label, y in references.items():
         pen = _Pen(GREY, (0, (1, 2.5)), "")
-        axes.axhline(optimal, color=GREY, linewidth=1.2, linestyle=pen.dashes, zorder=1.5)
-        ends.append(_End("optimal policy", 1.0, optimal, pen))
+        axes.axhline(y, color=GREY, linewidth=1.2, linestyle=pen.dashes, zorder=1.5)
+        ends.append(_End(_clean(label, LONGEST_LABEL), 1.0, y, pen))
     last = axes.get_xlim()[1]
-    for index, (band, pen) in enumerate(zip(bands, _pens([b.label for b in bands]), strict=True)):
+    for index, (band, pen) in enumerate(zip(bands, pens, strict=True)):
         # Steps of the golden ratio put the markers of neighbouring lines far apart.
         _line(axes, band, pen, 0.1 + 0.8 * (0.618 * index % 1), alpha=0.25 / len(bands) ** 0.5)
         ends.append(_End(_clean(band.label, LONGEST_LABEL), float(band.steps[-1]) / last, float(band.mean[-1]), pen))
@@ -253,18 +340,20 @@ def _spread(wanted: Sequence[float], pitch: float, low: float, high: float) -> l
     return placed
 
 
-def _label_ends(axes: Axes, ends: Sequence[_End], body: float) -> None:
-    """Name every line at its right end, with a leader to it so that crowded names can move apart."""
+def _label_ends(panels: Sequence[Axes], ends: Sequence[_End], body: float, left: float) -> None:
+    """Name every line at its right end in the last panel, with a leader to it so that crowded names can move apart."""
+    axes = panels[-1]
     # A dollar sign in a name is a dollar sign, not mathematics.
     style: dict[str, Any] = {"va": "center_baseline", "parse_math": False, "transform": axes.transAxes}
     names = [axes.text(1, 0, end.label, fontsize=LABEL_SIZE, color=INK, **style) for end in ends]
-    # Names are measured first: the axes take the width that the longest one leaves.
+    # Names are measured first: the panels share the width that the longest one leaves.
     longest = max(name.get_window_extent().width for name in names) / axes.figure.dpi * POINTS_PER_INCH
-    width = WIDTH - LEFT - NAME_START - longest - 8
-    box = axes.get_position()
-    axes.set_position((box.x0, box.y0, width / WIDTH, box.height))
-    low, high = axes.get_ylim()
-    wanted = [(end.y - low) / (high - low) * body for end in ends]
+    width = (WIDTH - left - NAME_START - longest - 8 - GAP * (len(panels) - 1)) / len(panels)
+    for i, panel in enumerate(panels):
+        box = panel.get_position()
+        panel.set_position(((left + i * (width + GAP)) / WIDTH, box.y0, width / WIDTH, box.height))
+    up = axes.transData + axes.transAxes.inverted()
+    wanted = [float(up.transform((0.0, end.y))[1]) * body for end in ends]
     placed = _spread(wanted, LABEL_PITCH, LABEL_PITCH / 2, body - LABEL_PITCH / 2)
     for end, name, start, y in zip(ends, names, wanted, placed, strict=True):
         name.set_position((1 + NAME_START / width, y / body))
@@ -274,20 +363,23 @@ def _label_ends(axes: Axes, ends: Sequence[_End], body: float) -> None:
 def _leader(axes: Axes, end: _End, heights: tuple[float, float], width: float) -> None:
     """Lead from the end of a line to its name, past a sample of its dashes and marker."""
     start, y = heights
-    x = [end.x, 1 + 3 / width, 1 + (LEADER_END - 4) / width, 1 + LEADER_END / width]
-    pen, stop = end.pen, 1 + SAMPLE_END / width
+    begin, stop, pen = 1 + LEADER_END / width, 1 + SAMPLE_END / width, end.pen
     place: dict[str, Any] = {"transform": axes.transAxes, "clip_on": False}
-    axes.plot(x, [start, start, y, y], color=pen.colour, linewidth=0.6, alpha=0.8, **place)
-    sample = [x[-1], (x[-1] + stop) / 2, stop]
+    if end.x is not None:
+        x = [end.x, 1 + 3 / width, 1 + (LEADER_END - 4) / width, begin]
+        axes.plot(x, [start, start, y, y], color=pen.colour, linewidth=0.6, alpha=0.8, **place)
+    sample = [begin, (begin + stop) / 2, stop]
     axes.plot(sample, [y, y, y], markevery=(1, 2), **place, **_ink(pen))
 
 
-def _spoken(bands: Sequence[Band], title: str, optimal: float | None) -> str:
-    """Say the figure in a sentence, for readers who hear the page."""
-    parts = [f"{_clean(band.label, LONGEST_TITLE)} {float(band.mean[-1]):.3f}" for band in bands]
-    if optimal is not None:
-        parts.append(f"optimal policy {optimal:.3f}")
-    return f"{title}. Average reward per step at the last step: {', '.join(parts)}."
+def _spoken(bands: Sequence[Band], references: Mapping[str, float]) -> str:
+    """The last values, for readers who hear the page."""
+    parts = [f"{_clean(band.label, LONGEST_TITLE)} {_said(float(band.mean[-1]))}" for band in bands]
+    return ", ".join([*parts, *(f"{label} {_said(y)}" for label, y in references.items())])
+
+
+def _said(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
 def _inlinable(svg: str, prefix: str, spoken: str) -> str:

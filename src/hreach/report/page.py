@@ -6,16 +6,19 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 AS_PRINTED, AS_DEFINED = "as printed", "as defined"
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
 CONTENTS, PROVENANCE = "contents", "provenance"
+HOLDS, FAILS = "holds", "does not hold"
 VERDICTS = {REPRODUCED: ("yes", "✓"), NOT_REPRODUCED: ("no", "✗"), UNDECIDED: ("none", "?")}
+VERDICTS |= {HOLDS: ("yes", "✓"), FAILS: ("no", "✗")}
 GROUP_TITLES = {
     AS_PRINTED: "As printed: the paper’s run, slips included",
     AS_DEFINED: "As defined: the constants the definitions ask for",
@@ -41,15 +44,72 @@ class Row:
 
 
 @dataclass(frozen=True)
+class EpisodeRow:
+    """One algorithm in one variant of a study by episodes; every mean is over runs, as are the 10 % and 90 %.
+
+    total, last10   mean total reward of a run's episodes, and of its last ten
+    goals           episodes of a run that terminated
+    plain           mean total reward of the final episodes without exploration, if there were any
+    """
+
+    algorithm: str
+    variant: str
+    total: float
+    total_p10: float
+    total_p90: float
+    last10: float
+    last10_p10: float
+    last10_p90: float
+    goals: float
+    goals_fewest: int
+    goals_most: int
+    plain: float | None
+    plain_p10: float | None
+    plain_p90: float | None
+    runs: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the data of one variant say about a claim: the verdict and the numbers behind it."""
+
+    variant: str
+    verdict: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class ClaimShown:
+    """A claim, where it is made, what decides it, and what came out in each variant."""
+
+    text: str
+    source: str
+    rule: str
+    outcomes: Sequence[Outcome]
+
+
+@dataclass(frozen=True)
 class Section:
-    """One experiment: text, figures as (caption, SVG from `figures.save`), and the table."""
+    """One experiment: text, figures as (caption, SVG from `figures.save`), claims, and the table."""
 
     anchor: str
     title: str
     text: str
     figures: Sequence[tuple[str, str]]
-    rows: Sequence[Row]
+    rows: Sequence[Row] | Sequence[EpisodeRow]
     csv: str | None
+    claims: Sequence[ClaimShown] = ()
+    claims_csv: str | None = None
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of a table: its head, and the cell of a row, both as HTML."""
+
+    head: str
+    cell: Callable[[Any], str]
+    css: str = "n"
 
 
 def render(title: str, lead: str, sections: Sequence[Section], provenance: Mapping[str, str]) -> str:
@@ -93,6 +153,23 @@ def summary(rows: Iterable[Row]) -> str:
     return f"{good} of {len(compared)} printed {noun} reproduced{tail}."
 
 
+def claims_summary(claims: Sequence[ClaimShown]) -> str:
+    """Say in one sentence for each variant how many of the claims hold, how many do not, and how many are open."""
+    verdicts: dict[str, Counter[str]] = {}
+    for outcome in (o for claim in claims for o in claim.outcomes):
+        verdicts.setdefault(outcome.variant, Counter())[outcome.verdict] += 1
+    sentences = []
+    for variant, counts in verdicts.items():
+        tail = "".join(f", {counts[word]} {_plural(word, counts[word])}" for word in (FAILS, UNDECIDED) if counts[word])
+        held = f"{counts[HOLDS]} of {counts.total()} claims {_plural(HOLDS, counts[HOLDS])}{tail}"
+        sentences.append(f"{variant}: {held}" if variant else held)
+    return "; ".join(sentences) + "." if sentences else ""
+
+
+def _plural(verdict: str, count: int) -> str:
+    return verdict if count == 1 else {HOLDS: "hold", FAILS: "do not hold"}.get(verdict, verdict)
+
+
 def _check_anchors(sections: Sequence[Section]) -> None:
     """Refuse anchors that would make a link lead nowhere or to the wrong place."""
     counts = Counter([CONTENTS, PROVENANCE, *(section.anchor for section in sections)])
@@ -114,7 +191,7 @@ def _paragraphs(text: str, css: str = "") -> str:
 def _contents(sections: Sequence[Section]) -> str:
     """List the sections, each with its result, so that the top of the page already answers the question."""
     items = [
-        f'<li><a href="#{escape(s.anchor)}">{escape(s.title)}</a> <span>{escape(summary(s.rows))}</span></li>'
+        f'<li><a href="#{escape(s.anchor)}">{escape(s.title)}</a> <span>{escape(_result(s))}</span></li>'
         for s in sections
     ]
     items.append(f'<li><a href="#{PROVENANCE}">Provenance</a> <span>How these numbers were made.</span></li>')
@@ -122,68 +199,122 @@ def _contents(sections: Sequence[Section]) -> str:
     return f'<nav id="{CONTENTS}" aria-label="Contents">\n<ol>\n{inside}\n</ol>\n</nav>'
 
 
+def _result(section: Section) -> str:
+    """What came out, in one sentence."""
+    return claims_summary(section.claims) or summary(row for row in section.rows if isinstance(row, Row))
+
+
 def _section(section: Section) -> str:
-    """Show one experiment: text, then figures, then the table they summarise."""
+    """Show one experiment: text, then figures, then what they say about the claims, then the table they summarise."""
     parts = [
         f'<section id="{escape(section.anchor)}">',
         f"<h2>{escape(section.title)}</h2>",
         _paragraphs(section.text),
         *(_figure(caption, svg) for caption, svg in section.figures),
     ]
+    if section.claims:
+        parts.append(_claims(section.claims))
+    if section.claims_csv is not None:
+        parts.append(_link(section.claims_csv, "Every comparison as CSV"))
     if section.rows:
         parts.append(_table(section))
     if section.csv is not None:
-        # Quoting also takes the colon, so that the link stays a relative one.
-        parts.append(f'<p class="csv"><a href="{escape(quote(section.csv))}">This table as CSV</a></p>')
+        parts.append(_link(section.csv, "This table as CSV"))
     return "\n".join([*parts, "</section>"])
+
+
+def _link(target: str, words: str) -> str:
+    # Quoting also takes the colon, so that the link stays a relative one.
+    return f'<p class="csv"><a href="{escape(quote(target))}">{words}</a></p>'
 
 
 def _figure(caption: str, svg: str) -> str:
     return f'<figure>\n<div class="plot">{svg}</div>\n<figcaption>{escape(caption)}</figcaption>\n</figure>'
 
 
+def _claims(claims: Sequence[ClaimShown]) -> str:
+    """List what the paper says, what decides it, and the verdict of each variant."""
+    items = [
+        f"<li><q>{escape(claim.text)}</q> <small>{escape(claim.source)}</small>\n"
+        f"<small>{escape(claim.rule)}</small>\n<ul>\n{''.join(_outcome(o) for o in claim.outcomes)}</ul></li>"
+        for claim in claims
+    ]
+    inside = "\n".join(items)
+    return f'<h3>What the paper says, and what the data say</h3>\n<ol class="claims">\n{inside}\n</ol>'
+
+
+def _outcome(outcome: Outcome) -> str:
+    variant = f"{escape(outcome.variant)}: " if outcome.variant else ""
+    return f"<li>{variant}{_verdict(outcome.verdict)}; <span>{escape(outcome.evidence)}</span></li>\n"
+
+
 def _table(section: Section) -> str:
-    """Put our numbers beside the printed ones, the paper's own run first; without print, ours alone."""
-    printed = any(row.printed_mean is not None for row in section.rows)
+    """All rows, those of one variant together, the paper's own run first."""
+    by_episodes = any(isinstance(row, EpisodeRow) for row in section.rows)
+    caption, columns = _episode_columns(section.rows) if by_episodes else _step_columns(section.rows)
     variants = dict.fromkeys([AS_PRINTED, AS_DEFINED, *(row.variant for row in section.rows)])
-    groups = [_group(v, [row for row in section.rows if row.variant == v], printed) for v in variants]
+    groups = [_group(v, [row for row in section.rows if row.variant == v], columns) for v in variants]
     name = escape(f"Table: {section.title}")
-    ours = "Ours" if printed else "Mean"
-    legend = "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared." if printed else ""
-    compared = (
-        '<th scope="col" class="n">Printed</th><th scope="col"><span class="verdict">Verdict</span></th>'
-        if printed
-        else ""
-    )
+    heads = "".join(f'<th scope="col"{_css(column)}>{column.head}</th>' for column in columns)
     return (
         f'<div class="scroll" role="region" aria-label="{name}" tabindex="0">\n<table>\n'
-        f"<caption><span>Average reward per step: mean over runs [10 %, 90 %]. {legend}</span></caption>\n"
-        f'<thead><tr><th scope="col">Algorithm</th><th scope="col" class="n">{ours}</th>{compared}'
-        '<th scope="col" class="n"><abbr title="standard error of our mean">s.e.</abbr></th>'
-        '<th scope="col" class="n">Runs</th></tr></thead>\n' + "".join(groups) + "</table>\n</div>"
+        f"<caption><span>{caption}</span></caption>\n"
+        f'<thead><tr><th scope="col">Algorithm</th>{heads}</tr></thead>\n' + "".join(groups) + "</table>\n</div>"
     )
 
 
-def _group(variant: str, rows: Sequence[Row], printed: bool) -> str:
+def _step_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
+    """(caption, columns): our numbers beside the printed ones; without print, ours alone."""
+    printed = any(row.printed_mean is not None for row in rows)
+    legend = "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared." if printed else ""
+    compared = [
+        _Column("Printed", lambda row: _estimate(row.printed_mean, row.printed_p10, row.printed_p90)),
+        _Column('<span class="verdict">Verdict</span>', lambda row: _verdict(row.verdict), css=""),
+    ]
+    columns = [
+        _Column("Ours" if printed else "Mean", lambda row: _estimate(row.mean, row.p10, row.p90)),
+        *(compared if printed else []),
+        _Column('<abbr title="standard error of our mean">s.e.</abbr>', lambda row: _number(row.se, 4)),
+        _Column("Runs", lambda row: str(row.runs)),
+    ]
+    return f"Average reward per step: mean over runs [10 %, 90 %]. {legend}", columns
+
+
+def _episode_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
+    """(caption, columns): totals; goals where there are any, final episodes where there were any."""
+    goals = any(row.goals_most > 0 for row in rows)
+    plain = any(row.plain is not None for row in rows)
+    caption = "Total reward of an episode: mean over runs [10 %, 90 % of runs]."
+    columns = [
+        _Column("All episodes", lambda row: _estimate(row.total, row.total_p10, row.total_p90, total)),
+        _Column("Last ten", lambda row: _estimate(row.last10, row.last10_p10, row.last10_p90, total)),
+    ]
+    if goals:
+        caption += " Goals: episodes of a run that reached the goal, fewest to most of the runs."
+        columns.append(_Column("Goals", lambda row: _span(row.goals_fewest, row.goals_most)))
+    if plain:
+        caption += " Plain: episodes after the last one, acting on the learnt model as it is."
+        columns.append(_Column("Plain", lambda row: _estimate(row.plain, row.plain_p10, row.plain_p90, total)))
+    return caption, [*columns, _Column("Runs", lambda row: str(row.runs))]
+
+
+def _css(column: _Column) -> str:
+    return f' class="{column.css}"' if column.css else ""
+
+
+def _group(variant: str, rows: Sequence[Any], columns: Sequence[_Column]) -> str:
     if not rows:
         return ""
     title = escape(GROUP_TITLES.get(variant, variant))
-    span = 6 if printed else 4
+    span = len(columns) + 1
     head = f'<tr class="group"><th scope="rowgroup" colspan="{span}"><span>{title}</span></th></tr>\n' if title else ""
-    return f"<tbody>\n{head}" + "".join(_row(row, printed) for row in rows) + "</tbody>\n"
+    return f"<tbody>\n{head}" + "".join(_row(row, columns) for row in rows) + "</tbody>\n"
 
 
-def _row(row: Row, printed: bool) -> str:
+def _row(row: Any, columns: Sequence[_Column]) -> str:
     note = f" <small>{escape(row.note)}</small>" if row.note else ""
-    compared = (
-        f'<td class="n">{_estimate(row.printed_mean, row.printed_p10, row.printed_p90)}</td>'
-        f"<td>{_verdict(row.verdict)}</td>"
-    )
-    return (
-        f'<tr><th scope="row">{escape(row.algorithm)}{note}</th>'
-        f'<td class="n">{_estimate(row.mean, row.p10, row.p90)}</td>{compared if printed else ""}'
-        f'<td class="n">{_number(row.se, 4)}</td><td class="n">{row.runs}</td></tr>\n'
-    )
+    cells = "".join(f"<td{_css(column)}>{column.cell(row)}</td>" for column in columns)
+    return f'<tr><th scope="row">{escape(row.algorithm)}{note}</th>{cells}</tr>\n'
 
 
 def _number(value: float | None, places: int = 3) -> str:
@@ -195,13 +326,29 @@ def _number(value: float | None, places: int = 3) -> str:
     return minus + digits.removeprefix("0")
 
 
-def _estimate(mean: float | None, low: float | None, high: float | None) -> str:
+def total(value: float | None) -> str:
+    """Write a total reward of any size: −1783, −124.3, 1.51e11."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    digits = f"{size:.2e}".replace("e+", "e") if size >= 1e5 else f"{size:.0f}" if size >= 1e3 else f"{size:.4g}"
+    minus = "−" if value < 0 and float(digits) > 0 else ""
+    return minus + re.sub(r"e0*(?=\d)", "e", digits)
+
+
+def _span(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _estimate(
+    mean: float | None, low: float | None, high: float | None, written: Callable[[float | None], str] = _number
+) -> str:
     """Write `mean [p10, p90]`; a narrow table may break the line only before the bracket."""
     if mean is None:
-        return _number(None)
+        return written(None)
     if low is None and high is None:
-        return f"<b>{_number(mean)}</b>"
-    return f"<b>{_number(mean)}</b> <span>[{_number(low)}, {_number(high)}]</span>"
+        return f"<b>{written(mean)}</b>"
+    return f"<b>{written(mean)}</b> <span>[{written(low)}, {written(high)}]</span>"
 
 
 def _verdict(verdict: str) -> str:
@@ -277,6 +424,12 @@ abbr { text-decoration: none; }
 .verdict .heard { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 caption span, .group span { display: inline-block; position: sticky; left: 0; max-width: calc(100vw - 2rem); }
 .csv { font-size: .9rem; }
+h3 { font-size: 1.1rem; margin: 2rem 0 .75rem; }
+.claims { max-width: 46rem; padding-left: 1.6rem; font-size: .93rem; }
+.claims > li { margin: 0 0 1.1rem; } .claims q { font-weight: 600; }
+.claims small { display: block; color: var(--soft); font-size: .82rem; line-height: 1.45; }
+.claims ul { list-style: none; margin: .3rem 0 0; padding: 0; }
+.claims .verdict { padding: 0; } .claims .verdict + span { color: var(--soft); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; margin: 0; }
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; overflow-wrap: anywhere; white-space: pre-line; }
@@ -287,12 +440,13 @@ dd { margin: 0; min-width: 0; overflow-wrap: anywhere; white-space: pre-line; }
 @media (max-width: 40rem) {
   main { padding-top: 2rem; }
   nav span { display: block; }
-  .plot { padding: .25rem; margin: 0 -.5rem; }
+  .plot { padding: .25rem; margin: 0 -.5rem; overflow-x: auto; }
+  .plot svg { min-width: 34rem; }
   table { font-size: .82rem; }
   th, td { padding-right: .4rem; }
   td b + span { display: block; }
   .verdict { padding-left: 0; }
-  .verdict i { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  td .verdict i { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .6rem; }
 }
@@ -304,7 +458,7 @@ dd { margin: 0; min-width: 0; overflow-wrap: anywhere; white-space: pre-line; }
   .scroll { overflow: visible; }
   .plot { border: 0; padding: 0; }
   h2, thead, .group, caption { break-after: avoid; }
-  figure, tr, nav, dl { break-inside: avoid; }
+  figure, tr, nav, dl, .claims > li { break-inside: avoid; }
   a { color: inherit; text-decoration: none; }
 }
 """

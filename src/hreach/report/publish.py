@@ -7,6 +7,7 @@ import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,44 +15,103 @@ import numpy as np
 
 from hreach._version import __version__
 from hreach.domains import make_domain
-from hreach.report.figures import Band, average_reward_figure, save
-from hreach.report.page import Row, Section, render, write
-from hreach.report.tables import load_printed, rows, to_csv
+from hreach.report import claims
+from hreach.report.claims import Judged, judge_all
+from hreach.report.figures import Band, average_reward_figure, episodes_figure, save
+from hreach.report.page import (
+    ClaimShown,
+    Outcome,
+    Row,
+    Section,
+    claims_summary,
+    render,
+    summary,
+    total,
+    write,
+)
+from hreach.report.tables import EPISODE_COLUMNS, episode_rows, load_printed, rows, to_csv
 from hreach.studies.spec import AgentSpec, Study
-from hreach.studies.store import Result
+from hreach.studies.store import EpisodeResult, Result
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A study with its results and the time they took."""
+    """A study by steps with its results and the time they took."""
 
     name: str
     study: Study
     results: Sequence[tuple[AgentSpec, Result]]
     seconds: float
 
+    @property
+    def size(self) -> str:
+        """How much was simulated."""
+        return f"{len(self.results[0][1].total)} runs of {self.study.steps} steps"
+
+    @property
+    def summary(self) -> str:
+        """What came out of the comparison with the paper, in one sentence."""
+        return summary(self.rows())
+
     def rows(self) -> list[Row]:
         """The study's table."""
         return rows(self.results, load_printed(self.study.printed) if self.study.printed else {})
 
+    def section(self, out: Path) -> Section:
+        """Write table and figures; the study's part of the page."""
+        table = self.rows()
+        csv = f"tables/{self.name}.csv"
+        write(out / csv, to_csv(table))
+        names = _figure_names(self.name, self.study.variants)
+        figures = [_figure(out, self, variant, name) for variant, name in names.items()]
+        return Section(self.name, self.study.title, self.study.text, figures, table, csv)
 
-def publish(out: Path, title: str, lead: str, finished: Sequence[Finished]) -> Path:
+
+@dataclass(frozen=True)
+class FinishedEpisodes:
+    """A study by episodes with its results and the time they took."""
+
+    name: str
+    study: Study
+    results: Sequence[tuple[AgentSpec, EpisodeResult]]
+    seconds: float
+
+    @property
+    def size(self) -> str:
+        """How much was simulated."""
+        final = f" (and {self.study.final_episodes} without exploration)" if self.study.final_episodes else ""
+        return f"{self.results[0][1].runs} runs of {self.study.episodes} episodes{final}"
+
+    @property
+    def summary(self) -> str:
+        """What came out of the paper's claims, in one sentence."""
+        return claims_summary([_claim_shown(variants) for variants in self.judged])
+
+    @cached_property
+    def judged(self) -> list[list[Judged]]:
+        """For each claim the verdict of each variant."""
+        return judge_all(self.study, self.results)
+
+    def section(self, out: Path) -> Section:
+        """Write tables and figures; the study's part of the page."""
+        table, csv = episode_rows(self.results), f"tables/{self.name}.csv"
+        write(out / csv, to_csv(table, EPISODE_COLUMNS))
+        claims_csv = f"tables/{self.name}-claims.csv" if self.judged else None
+        if claims_csv is not None:
+            write(out / claims_csv, claims.to_csv(j for variants in self.judged for j in variants))
+        figures = [_episodes_figure(out, self), *_pictures(out, self)]
+        shown = [_claim_shown(variants) for variants in self.judged]
+        return Section(self.name, self.study.title, self.study.text, figures, table, csv, shown, claims_csv)
+
+
+def publish(out: Path, title: str, lead: str, finished: Sequence[Finished | FinishedEpisodes]) -> Path:
     """Write DIR/tables/*.csv, DIR/figures/*.svg|png and DIR/report.html; the page's path is returned."""
     for folder in ("tables", "figures"):
         (out / folder).mkdir(parents=True, exist_ok=True)
-    sections = [_section(out, done) for done in finished]
+    sections = [done.section(out) for done in finished]
     page = out / "report.html"
     write(page, render(title, lead, sections, provenance(finished)))
     return page
-
-
-def _section(out: Path, done: Finished) -> Section:
-    table = done.rows()
-    csv = f"tables/{done.name}.csv"
-    write(out / csv, to_csv(table))
-    variants = dict.fromkeys(spec.variant for spec, _ in done.results)
-    figures = [_figure(out, done, variant, name) for variant, name in _figure_names(done.name, variants).items()]
-    return Section(done.name, done.study.title, done.study.text, figures, table, csv)
 
 
 def file_name(text: str) -> str:
@@ -84,13 +144,58 @@ def _band(spec: AgentSpec, result: Result) -> Band:
     return Band(spec.label, result.steps, average.mean(axis=0), low, high)
 
 
+def _episodes_figure(out: Path, done: FinishedEpisodes) -> tuple[str, str]:
+    """(caption, svg): a panel for each variant."""
+    panels: dict[str, list[Band]] = {variant: [] for variant in done.study.variants}
+    references: dict[str, dict[str, float]] = {variant: {} for variant in panels}
+    for spec, result in done.results:
+        if spec.reference:
+            references[spec.variant][spec.label] = float(result.learning.total.mean())
+        else:
+            panels[spec.variant].append(_episode_band(spec, result))
+    panels = {variant: bands for variant, bands in panels.items() if bands}
+    title = f"{done.study.title}: total reward per episode"
+    figure = episodes_figure(panels, references, title=title, log=done.study.scale == "log")
+    runs = done.results[0][1].runs
+    caption = f"{title}, {runs} runs. Line: mean over runs, not smoothed; band: 10 % to 90 % of runs."
+    return caption, save(figure, out / "figures", done.name)
+
+
+def _pictures(out: Path, done: FinishedEpisodes) -> list[tuple[str, str]]:
+    """(caption, svg) of the last plain episode of run 0, for each row that asks for it, as the domain draws it."""
+    asked = [(spec, result.last) for spec, result in done.results if spec.picture and result.last is not None]
+    env = make_domain(done.study.domain, **done.study.domain_params)
+    pictures = []
+    for i, (spec, last) in enumerate(asked, start=1):
+        name = f"{spec.label}, {spec.variant}" if spec.variant else spec.label
+        caption = f"{done.study.title}: the last episode of the first run under the model that {name} learnt"
+        earned = f"total reward {total(float(last.rewards.sum()))}"
+        figure = env.episode_figure(last.states, last.actions)
+        figure.set_label(f"{caption}; {earned}.")
+        svg = save(figure, out / "figures", f"{done.name}-episode-{i}")
+        pictures.append((f"{caption}, without exploration: {earned}.", svg))
+    return pictures
+
+
+def _claim_shown(variants: Sequence[Judged]) -> ClaimShown:
+    claim = variants[0].claim
+    outcomes = [Outcome(j.variant, j.verdict, j.evidence) for j in variants]
+    return ClaimShown(claim.text, claim.source, claims.rule(claim), outcomes)
+
+
+def _episode_band(spec: AgentSpec, result: EpisodeResult) -> Band:
+    totals = result.learning.total
+    low, high = np.quantile(totals, [0.1, 0.9], axis=0)
+    return Band(spec.label, np.arange(1, totals.shape[1] + 1), totals.mean(axis=0), low, high)
+
+
 def _optimal(study: Study) -> float:
     """Average reward of the optimal policy."""
     mdp = make_domain(study.domain, **study.domain_params).mdp()
     return float(mdp.average_reward(mdp.optimal_policy()))
 
 
-def provenance(finished: Sequence[Finished]) -> Mapping[str, str]:
+def provenance(finished: Sequence[Finished | FinishedEpisodes]) -> Mapping[str, str]:
     """What one needs to make these numbers again."""
     parts = ("numpy", "scipy", "numba", "gymnasium")
     facts = {
@@ -100,21 +205,24 @@ def provenance(finished: Sequence[Finished]) -> Mapping[str, str]:
     }
     for done in finished:
         study = done.study
-        shared = ", ".join(f"{k} = {v}" for k, v in study.settings.items())
+        shared = "".join(f"{k} = {v}, " for k, v in study.settings.items()).removesuffix(", ") or "no shared settings"
         facts[f"Study: {study.title}"] = (
-            f"{len(done.results[0][1].total)} runs of {study.steps} steps, seed {study.seed}; "
+            f"{done.size}, seed {study.seed}; "
             f"{shared}; time taken: {done.seconds:.1f} s\n" + "\n".join(_settings(*r) for r in done.results)
         )
     return facts
 
 
-def _settings(spec: AgentSpec, result: Result) -> str:
+def _settings(spec: AgentSpec, result: Result | EpisodeResult) -> str:
     """One row's parameters, and whether its constants come from theory or were given by hand."""
     given = ", ".join(f"{k} = {v}" for k, v in spec.params.items())
     constants = ", ".join(f"{k} = {_short(v)}" for k, v in result.agent.get("constants", {}).items())
     variant = f" ({spec.variant})" if spec.variant else ""
     parts = [f"{spec.label}{variant}: {spec.agent}", f"with {given}" if given else ""]
-    parts.append(f"; constants ({result.agent['origin']}): {constants}" if constants else "")
+    # What a linear agent estimates differs from run to run.
+    origin = result.agent.get("origin", "")
+    words = f"constants ({origin})" if isinstance(result, Result) else "at the end of the first run"
+    parts.append(f"; {words}: {constants}" if constants else "")
     return " ".join(part for part in parts if part).replace(" ;", ";")
 
 

@@ -13,11 +13,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hreach.report.page import AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, Row
-from hreach.report.statistics import Summary, summarise
+from hreach.report.page import AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, EpisodeRow, Row
+from hreach.report.statistics import Summary, statistic, summarise
 from hreach.studies import catalog
 from hreach.studies.spec import AgentSpec
-from hreach.studies.store import Result
+from hreach.studies.store import EpisodeResult, Result
 
 PRINTED_RUNS = 1000
 COLUMNS = [
@@ -32,6 +32,23 @@ COLUMNS = [
     "printed_p10",
     "printed_p90",
     "verdict",
+]
+EPISODE_COLUMNS = [
+    "algorithm",
+    "variant",
+    "total",
+    "total_p10",
+    "total_p90",
+    "last10",
+    "last10_p10",
+    "last10_p90",
+    "goals",
+    "goals_fewest",
+    "goals_most",
+    "plain",
+    "plain_p10",
+    "plain_p90",
+    "runs",
 ]
 
 
@@ -67,13 +84,18 @@ def rows(results: Iterable[tuple[AgentSpec, Result]], printed: dict[str, Printed
     return [_row(spec, summarise(result.average_reward[:, -1]), printed) for spec, result in results]
 
 
-def to_csv(table: Sequence[Row]) -> str:
+def episode_rows(results: Iterable[tuple[AgentSpec, EpisodeResult]]) -> list[EpisodeRow]:
+    """One row for each agent of a study by episodes."""
+    return [_episode_row(spec, result) for spec, result in results]
+
+
+def to_csv(table: Sequence[Row] | Sequence[EpisodeRow], columns: Sequence[str] = COLUMNS) -> str:
     """The table as CSV, numbers in full."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(columns)
     for row in table:
-        cells = (getattr(row, name) for name in COLUMNS)
+        cells = (getattr(row, name) for name in columns)
         writer.writerow([f"{c:.6g}" if isinstance(c, float) else "" if c is None else c for c in cells])
     return out.getvalue()
 
@@ -95,6 +117,30 @@ def _row(spec: AgentSpec, ours: Summary, printed: dict[str, Printed]) -> Row:
         printed_p90=theirs.p90 if theirs else None,
         verdict=verdict(ours, theirs) if judged and theirs else "",
         note=note,
+    )
+
+
+def _episode_row(spec: AgentSpec, result: EpisodeResult) -> EpisodeRow:
+    every, last = (summarise(statistic(name, result)) for name in ("total", "last10"))
+    goals = statistic("goals", result)
+    plain = summarise(statistic("plain", result)) if result.plain.total.shape[1] else None
+    return EpisodeRow(
+        algorithm=spec.label,
+        variant=spec.variant,
+        total=every.mean,
+        total_p10=every.p10,
+        total_p90=every.p90,
+        last10=last.mean,
+        last10_p10=last.p10,
+        last10_p90=last.p90,
+        goals=float(goals.mean()),
+        goals_fewest=int(goals.min()),
+        goals_most=int(goals.max()),
+        plain=plain.mean if plain else None,
+        plain_p10=plain.p10 if plain else None,
+        plain_p90=plain.p90 if plain else None,
+        runs=every.runs,
+        note=spec.note,
     )
 
 

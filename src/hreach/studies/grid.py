@@ -17,19 +17,25 @@ from hreach.studies.spec import AgentSpec, Study
 
 @dataclass(frozen=True)
 class Cell:
-    """What to simulate; `id` names its results, `entropy` seeds its runs together with the run's number."""
+    """What to simulate; `id` names its results, `entropy` seeds its runs together with the run's number.
+
+    A run has `steps` steps, or `episodes` episodes of learning and then `final_episodes` without.
+    """
 
     domain: str
     domain_params: dict[str, Any]
     agent: str
     params: dict[str, Any]
-    steps: int
+    steps: int | None
     seed: int
+    episodes: int | None = None
+    final_episodes: int = 0
 
     @property
     def id(self) -> str:
         """Sixteen hexadecimal digits; another version of hreach never finds this version's results."""
-        return _digest([self._content(), self.steps, self.seed, __version__])[:16]
+        length = self.steps if self.steps is not None else {"episodes": [self.episodes, self.final_episodes]}
+        return _digest([self._content(), length, self.seed, __version__])[:16]
 
     @property
     def entropy(self) -> list[int]:
@@ -44,7 +50,16 @@ class Cell:
 def cell_of(study: Study, spec: AgentSpec) -> Cell:
     """The cell that a row of the study asks for."""
     params = {**study.settings, **spec.params}
-    return Cell(study.domain, study.domain_params, spec.agent, params, study.steps, study.seed)
+    return Cell(
+        study.domain,
+        study.domain_params,
+        spec.agent,
+        params,
+        study.steps,
+        study.seed,
+        spec.episodes or study.episodes,
+        study.final_episodes,
+    )
 
 
 def _digest(content: Any) -> str:

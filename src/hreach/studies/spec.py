@@ -3,7 +3,7 @@
 title  = "My study"
 domain = "chain"               # a name of `hreach list`
 domain_params = { length = 7 } # optional
-steps  = 3000
+steps  = 3000                  # or, on any domain: episodes = 100
 runs   = 1000
 seed   = 0
 
@@ -14,23 +14,46 @@ gamma = 0.95
 agent  = "pac-rmdp"
 params = { h = 8 }
 algorithm = "PAC-RMDP(8)"      # optional: the label in tables and figures
+
+A study by `episodes` may also have
+
+final_episodes = 5             # so many more at the end of each run, in which the model is acted on as it is
+scale  = "log"                 # of the figure's totals; default "linear"
+
+[[agent]]
+reference = true               # a horizontal line with the mean total, not a curve
+episodes  = 3                  # optional for a reference: fewer episodes than the curves have
+picture   = true               # draw the last of run 0's final episodes
+
+[[claim]]
+text      = "PAC-RMDP(8) is better than greedy, and always gets there"
+source    = "Section 5"        # optional
+kind      = "greater"          # see `Claim`
+statistic = "total"
+algorithm = "PAC-RMDP(8)"
+than      = "greedy"
 """
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hreach.agents import AGENTS, make_agent
+from hreach.agents import AGENTS, LINEAR_AGENTS, make_agent
 from hreach.domains import DOMAINS, make_domain
-from hreach.errors import InputError, shown, unknown_name
+from hreach.errors import InputError, require, shown, unknown_name
 from hreach.studies import catalog
 
 Path_ = tuple[str | int, ...]
+Here = Callable[..., AbstractContextManager[None]]  # a place in the file, which errors raised inside are blamed on
 
 
 class _Strict(BaseModel):
@@ -38,13 +61,21 @@ class _Strict(BaseModel):
 
 
 class AgentSpec(_Strict):
-    """One agent of a study; `variant` groups rows, `note` says what is special about this one."""
+    """One agent of a study; `variant` groups rows, `note` says what is special about this one.
+
+    In a study by episodes, a `reference` is drawn as a line to compare with (and may have a number of `episodes` of its
+    own: an agent with nothing to learn needs few), and `picture` asks for a picture of the last episode without
+    exploration.
+    """
 
     agent: str
     params: dict[str, Any] = Field(default_factory=dict)
     algorithm: str = ""
     variant: str = ""
     note: str = ""
+    reference: bool = False
+    episodes: int | None = Field(default=None, ge=1)
+    picture: bool = False
 
     @property
     def label(self) -> str:
@@ -53,19 +84,76 @@ class AgentSpec(_Strict):
         return self.algorithm or (f"{self.agent}({inside})" if inside else self.agent)
 
 
+class Claim(_Strict):
+    """A statement about the runs, decided by the data of each variant on its own (`hreach.report.claims`).
+
+    kind        "less", "greater"      the mean over runs of the statistic, against that of another algorithm
+                                       (`times` its value) or against a number
+                "best"                 "greater" than every other algorithm of the variant, or than those in `than`
+                "at most", "at least"  the statistic of every single run, against a number
+    statistic   of one run: "total", the mean total reward of its episodes; "last10", that of the last ten; "goals", how
+                many episodes terminated; "plain", the mean total reward of the final episodes
+    algorithm, than   labels; if there are several, the claim is about all of them
+    """
+
+    text: str
+    source: str = ""
+    kind: Literal["less", "greater", "best", "at most", "at least"]
+    statistic: Literal["total", "last10", "goals", "plain"]
+    algorithm: Any
+    than: Any = None
+    times: float = Field(default=1, gt=0, allow_inf_nan=False)
+
+    @property
+    def algorithms(self) -> list[str]:
+        """Labels of the rows that the claim is about."""
+        return _labels(self.algorithm)
+
+    @property
+    def rivals(self) -> list[str]:
+        """Labels of the rows that they are compared with; none for a number."""
+        return _labels(self.than)
+
+
 class Study(_Strict):
-    """Agents on one domain. `printed` names the CSV of published numbers to compare with."""
+    """Agents on one domain, for `steps` steps or for `episodes` episodes.
+
+    printed          the CSV of published numbers to compare with (of a study by steps)
+    final_episodes   episodes after the last one of each run, in which the agent neither explores nor learns
+    """
 
     title: str
     domain: str
     domain_params: dict[str, Any] = Field(default_factory=dict)
     text: str = ""
-    steps: int = Field(ge=1)
+    steps: int | None = Field(default=None, ge=1)
+    episodes: int | None = Field(default=None, ge=1)
+    final_episodes: int = Field(default=0, ge=0)
     runs: int = Field(ge=1)
     seed: int = Field(ge=0)
     printed: str | None = None
+    scale: Literal["linear", "log"] = "linear"
     settings: dict[str, Any] = Field(default_factory=dict)
     agent: list[AgentSpec] = Field(min_length=1)
+    claim: list[Claim] = Field(default_factory=list)
+
+    @property
+    def variants(self) -> dict[str, list[AgentSpec]]:
+        """The rows of each variant, in the order of the file."""
+        names = dict.fromkeys(spec.variant for spec in self.agent)
+        return {name: [spec for spec in self.agent if spec.variant == name] for name in names}
+
+    def variants_with(self, claim: Claim) -> list[str]:
+        """The variants that have all rows which a claim speaks of."""
+        asked = {*claim.algorithms, *claim.rivals}
+        return [name for name, rows in self.variants.items() if asked <= {spec.label for spec in rows}]
+
+    def rivals_of(self, claim: Claim, variant: str) -> list[str]:
+        """Labels of what a claim compares with: of "best", unless it says so itself, all rows but the references."""
+        if claim.rivals or claim.kind != "best":
+            return claim.rivals
+        rows = [spec.label for spec in self.variants[variant] if not spec.reference]
+        return [label for label in rows if label not in claim.algorithms]
 
 
 def load_catalog(name: str) -> Study:
@@ -102,25 +190,113 @@ def parse(text: str, name: str) -> Study:
 
 def _check_names(study: Study, text: str, name: str) -> None:
     """Build the domain and every agent once, so that their own errors come before the first run."""
-    place: Path_ = ("domain",)
-    try:
-        if study.printed is not None and study.printed not in (known := catalog.printed()):
-            place = ("printed",)
+    here = partial(_blaming, study, text, name)
+    _check_length(study, here)
+    if study.printed is not None and study.printed not in (known := catalog.printed()):
+        with here("printed"):
             raise unknown_name("printed", study.printed, known)
-        place = ("domain_params",) if study.domain in DOMAINS else ("domain",)
-        env = make_domain(study.domain, **study.domain_params)
-        if not hasattr(env, "mdp"):
-            place = ("domain",)
-            raise InputError(f"domain is {study.domain!r}, but must be one with finitely many states.")
-        for i, spec in enumerate(study.agent):
-            place = ("agent", i, "params") if spec.agent in AGENTS else ("agent", i, "agent")
+    env = _checked_domain(study, here)
+    for i, spec in enumerate(study.agent):
+        with here("agent", i, "params" if spec.agent in AGENTS | LINEAR_AGENTS else "agent"):
             given = {**study.settings, **spec.params}
             for key in given.keys() & {"name", "env", "seed"}:
                 raise InputError(f"parameter of agent {spec.agent!r} is {key!r}, which a study may not give.")
-            make_agent(spec.agent, env, **given)
+            agent = make_agent(spec.agent, env, **given)
+        with here("agent", i, "agent"):
+            if study.final_episodes and not hasattr(agent, "plain"):
+                raise InputError(f"agent is {spec.agent!r}, but must have plain() for final_episodes.")
+        with here("agent", i, "picture"):
+            drawn = study.final_episodes > 0 and hasattr(env, "episode_figure")
+            ok = drawn or not spec.picture
+            require(ok, "picture", spec.picture, "left out without final_episodes and a domain that draws episodes")
+    for i, claim in enumerate(study.claim):
+        _check_claim(study, claim, partial(here, "claim", i))
+
+
+@contextmanager
+def _blaming(study: Study, text: str, name: str, *place: str | int) -> Iterator[None]:
+    """Say in which file and line the mistake is."""
+    try:
+        yield
     except (InputError, TypeError) as error:
-        place = _shared(study, place, str(error)) or place
-        raise InputError(f"{_where(text, name, place)}: {error}") from error
+        found = _shared(study, place, str(error)) or place
+        raise InputError(f"{_where(text, name, found)}: {error}") from error
+
+
+def _check_length(study: Study, here: Here) -> None:
+    """Steps or episodes, and with steps nothing that only episodes have."""
+    with here("episodes"):
+        if study.steps is None and study.episodes is None:
+            raise InputError("steps is missing, but must be given (or episodes).")
+        ok = study.steps is None or study.episodes is None
+        require(ok, "episodes", study.episodes, "left out where steps is given")
+    if study.episodes is not None:
+        with here("printed"):
+            require(study.printed is None, "printed", study.printed, "left out where episodes is given")
+        for i, spec in enumerate(study.agent):
+            with here("agent", i, "episodes"):
+                ok = spec.reference or spec.episodes is None
+                require(ok, "episodes", spec.episodes, "left out of an agent that is no reference")
+        with here("agent", 0, "reference"):
+            ok = not all(spec.reference for spec in study.agent)
+            require(ok, "reference", True, "left out for at least one agent")
+        return
+    for key in study.model_fields_set & {"final_episodes", "scale", "claim"}:
+        with here(key):
+            raise InputError(f"{key} is given, but must be left out where steps is given (it is for episodes).")
+    for i, spec in enumerate(study.agent):
+        for key in spec.model_fields_set & {"reference", "picture", "episodes"}:
+            with here("agent", i, key):
+                raise InputError(f"{key} is given, but must be left out where steps is given (it is for episodes).")
+
+
+def _checked_domain(study: Study, here: Here) -> Any:
+    with here("domain_params" if study.domain in DOMAINS else "domain"):
+        env = make_domain(study.domain, **study.domain_params)
+    with here("domain"):
+        finite = hasattr(env, "mdp")
+        ok = finite or study.steps is None
+        require(ok, "domain", study.domain, "one with finitely many states (or give episodes, not steps)")
+        ok = not finite or study.episodes is None
+        require(ok, "domain", study.domain, "one whose episodes end (or give steps, not episodes)")
+    return env
+
+
+def _check_claim(study: Study, claim: Claim, here: Here) -> None:
+    """Its labels are rows of one variant, and it compares with what its kind and statistic need."""
+    known = {spec.label for spec in study.agent}
+    for key, value in (("algorithm", claim.algorithm), ("than", claim.than)):
+        with here(key):
+            for label in _labels(value):
+                if label not in known:
+                    raise unknown_name(key, label, known)
+    with here("algorithm"):
+        require(len(claim.algorithms) > 0, "algorithm", claim.algorithm, "a label or a list of labels")
+        together = study.variants_with(claim)
+        require(len(together) > 0, "algorithm", claim.algorithm, "in one variant, with all of `than`")
+        rows = [spec.label for variant in together for spec in study.variants[variant]]
+        for label in claim.algorithms + claim.rivals:
+            once = rows.count(label) == len(together)
+            require(once, "algorithm", claim.algorithm, f"about rows of its own, but {label!r} is the label of two")
+    with here("than"):
+        number = isinstance(claim.than, int | float) and not isinstance(claim.than, bool)
+        numeric = number and math.isfinite(claim.than)
+        if claim.kind in ("at most", "at least"):
+            require(numeric, "than", claim.than, f"a number where kind is {claim.kind!r}")
+        elif claim.kind == "best":
+            require(claim.than is None or len(claim.rivals) > 0, "than", claim.than, "labels, or left out")
+        else:
+            require(numeric or len(claim.rivals) > 0, "than", claim.than, "a label, a list of labels or a number")
+        overlap = set(claim.algorithms) & set(claim.rivals)
+        require(not overlap, "than", claim.than, "other algorithms than `algorithm`")
+        alone = claim.kind == "best" and any(not study.rivals_of(claim, variant) for variant in together)
+        require(not alone, "than", claim.than, "given where `algorithm` is all there is to compare")
+    with here("times"):
+        ok = claim.times == 1 or claim.kind == "best" or len(claim.rivals) > 0
+        require(ok, "times", claim.times, "left out where `than` is a number")
+    with here("statistic"):
+        ok = claim.statistic != "plain" or study.final_episodes > 0
+        require(ok, "statistic", claim.statistic, "another one than 'plain' where there are no final_episodes")
 
 
 def _shared(study: Study, place: Path_, message: str) -> Path_ | None:
@@ -130,11 +306,17 @@ def _shared(study: Study, place: Path_, message: str) -> Path_ | None:
     return ("settings", named[0]) if named else None
 
 
+def _labels(value: Any) -> list[str]:
+    """A label, or a list of them, as a list; of a number nothing."""
+    return [str(v) for v in value] if isinstance(value, list) else [value] if isinstance(value, str) else []
+
+
 def _sentence(error: Any) -> str:
     """A pydantic error in the words of this library."""
     where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error["loc"]).lstrip(".")
     if error["type"] == "extra_forbidden":
-        model = AgentSpec if error["loc"][0] == "agent" else Study
+        inner: dict[Any, type[BaseModel]] = {"agent": AgentSpec, "claim": Claim}
+        model = inner.get(error["loc"][0], Study) if len(error["loc"]) > 1 else Study
         return str(unknown_name(f"key {where}", error["loc"][-1], model.model_fields))
     if error["type"] == "missing":
         return f"{where} is missing, but must be given."

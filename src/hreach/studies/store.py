@@ -1,9 +1,14 @@
 """Results on disk: one immutable Parquet file (a shard) for each cell and range of runs.
 
-    DIR/shards/<cell id>/<first run>-<end>.parquet       columns run, step, total_reward (up to and with that step)
+    DIR/shards/<cell id>/<first run>-<end>.parquet
+
+    by steps       columns run, step, total_reward (up to and with that step)
+    by episodes    columns run, phase ("learning" or "plain"), episode, total_reward (of it), length, terminated;
+                   one run in each shard
 
 A shard is written under a temporary name and renamed, so it is whole or absent. A shard that is there is never
-written again; more runs are more shards. The cell and the agent's constants stand in the file's own metadata.
+written again; more runs are more shards. The cell and the agent's constants stand in the file's own metadata, as does
+the last episode (states, actions, rewards) of run 0 if it had final episodes.
 """
 
 from __future__ import annotations
@@ -22,9 +27,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from hreach.errors import InputError
+from hreach.studies.episodes import Episode, EpisodeRun, Episodes
 from hreach.studies.grid import Cell
 
 CHECKPOINTS = 100
+LEARNING, PLAIN = "learning", "plain"
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,31 @@ class Result:
     def average_reward(self) -> NDArray[np.float64]:
         """Reward per step up to each checkpoint, shape (runs, K)."""
         return self.total / self.steps
+
+    @property
+    def headline(self) -> str:
+        """The one number that says most: reward per step, mean over runs."""
+        return f"{self.average_reward[:, -1].mean():.4f}"
+
+
+@dataclass(frozen=True)
+class EpisodeResult:
+    """What a cell by episodes earned: arrays (runs, episodes), and run 0's last plain episode and its constants."""
+
+    learning: Episodes
+    plain: Episodes
+    last: Episode | None
+    agent: dict[str, Any]
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.learning.total)
+
+    @property
+    def headline(self) -> str:
+        """The one number that says most: total reward of an episode, mean over runs and episodes."""
+        return f"{self.learning.total.mean():.5g}"
 
 
 def checkpoints(steps: int) -> NDArray[np.int64]:
@@ -67,20 +99,38 @@ class Store:
     def write(self, cell: Cell, first: int, reward: NDArray[np.float64], agent: dict[str, Any]) -> None:
         """Keep the rewards (runs, steps) of the runs from `first` on."""
         runs = len(reward)
-        at = checkpoints(cell.steps)
+        at = checkpoints(_steps(cell))
         total = np.cumsum(reward, axis=1)[:, at - 1]
-        table = pa.table(
-            {
-                "run": np.repeat(np.arange(first, first + runs, dtype=np.int32), len(at)),
-                "step": np.tile(at.astype(np.int32), runs),
-                "total_reward": total.reshape(-1),
-            }
-        )
-        about = {"cell": cell.__dict__, "agent": agent}
-        table = table.replace_schema_metadata({"hreach": json.dumps(about)})
+        columns = {
+            "run": np.repeat(np.arange(first, first + runs, dtype=np.int32), len(at)),
+            "step": np.tile(at.astype(np.int32), runs),
+            "total_reward": total.reshape(-1),
+        }
+        self._write(cell, first, runs, columns, {"agent": agent})
+
+    def write_episodes(self, cell: Cell, number: int, done: EpisodeRun) -> None:
+        """Keep run `number` of a cell by episodes."""
+        phases = [(LEARNING, done.learning), (PLAIN, done.plain)]
+        columns = {
+            "run": np.full(sum(len(e.total) for _, e in phases), number, dtype=np.int32),
+            "phase": [name for name, e in phases for _ in e.total],
+            "episode": np.concatenate([np.arange(1, len(e.total) + 1, dtype=np.int32) for _, e in phases]),
+            "total_reward": np.concatenate([e.total for _, e in phases]),
+            "length": np.concatenate([e.length.astype(np.int32) for _, e in phases]),
+            "terminated": np.concatenate([e.terminated for _, e in phases]),
+        }
+        about: dict[str, Any] = {"agent": done.agent}
+        if number == 0 and done.last is not None:
+            about["last"] = {name: values.tolist() for name, values in done.last.__dict__.items()}
+        self._write(cell, number, 1, columns, about)
+
+    def _write(self, cell: Cell, first: int, runs: int, columns: dict[str, Any], about: dict[str, Any]) -> None:
+        """One shard, whole or not at all."""
+        metadata = {"hreach": json.dumps({"cell": cell.__dict__, **about})}
+        table = pa.table(columns).replace_schema_metadata(metadata)
         folder = self._folder(cell)
         folder.mkdir(parents=True, exist_ok=True)
-        shard = folder / f"{first}-{first + runs}.parquet"
+        shard = self._path(cell, first, first + runs)
         temporary = folder / f".{shard.name}.{os.getpid()}.tmp"
         try:
             pq.write_table(table, temporary, compression="zstd")
@@ -91,17 +141,33 @@ class Store:
 
     def read(self, cell: Cell, runs: int) -> Result:
         """The first `runs` runs of a cell; they must all be there."""
-        if self.missing(cell, runs):
-            raise InputError(f"runs is {runs}, but the store holds fewer runs of {cell.agent!r}; run the study first.")
-        at = checkpoints(cell.steps)
+        at = checkpoints(_steps(cell))
         total = np.empty((runs, len(at)))
         agent: dict[str, Any] = {}
-        for first, end in sorted(self._shards(cell)):
-            table = pq.read_table(self._folder(cell) / f"{first}-{end}.parquet", columns=["total_reward"])
+        for first, end in self._complete(cell, runs):
+            table = pq.read_table(self._path(cell, first, end), columns=["total_reward"])
             agent = json.loads(table.schema.metadata[b"hreach"])["agent"]
             rows = table["total_reward"].to_numpy().reshape(end - first, len(at))
             total[first : min(end, runs)] = rows[: max(0, runs - first)]
         return Result(at, total, agent)
+
+    def read_episodes(self, cell: Cell, runs: int) -> EpisodeResult:
+        """The first `runs` runs of a cell by episodes; they must all be there."""
+        ranges = [(first, end) for first, end in self._complete(cell, runs) if first < runs]
+        tables = [pq.read_table(self._path(cell, first, end)) for first, end in ranges]
+        about = json.loads(tables[0].schema.metadata[b"hreach"])
+        return EpisodeResult(
+            _phase(tables, LEARNING), _phase(tables, PLAIN), _episode(about.get("last")), about["agent"]
+        )
+
+    def _complete(self, cell: Cell, runs: int) -> list[tuple[int, int]]:
+        """The shards of a cell, in order, if they hold the first `runs` runs."""
+        if self.missing(cell, runs):
+            raise InputError(f"runs is {runs}, but the store holds fewer runs of {cell.agent!r}; run the study first.")
+        return sorted(self._shards(cell))
+
+    def _path(self, cell: Cell, first: int, end: int) -> Path:
+        return self._folder(cell) / f"{first}-{end}.parquet"
 
     def _folder(self, cell: Cell) -> Path:
         return self.folder / "shards" / cell.id
@@ -110,6 +176,26 @@ class Store:
         names = self._folder(cell).glob("*.parquet") if self._folder(cell).is_dir() else []
         found = (re.fullmatch(r"(\d+)-(\d+)", p.stem) for p in names)
         return [(int(m[1]), int(m[2])) for m in found if m]
+
+
+def _steps(cell: Cell) -> int:
+    assert cell.steps is not None
+    return cell.steps
+
+
+def _phase(tables: list[Any], phase: str) -> Episodes:
+    """The episodes of one phase, (runs, episodes), from one table for each run."""
+
+    def column(name: str) -> NDArray[Any]:
+        return np.stack([t[name].to_numpy()[np.array(t["phase"].to_pylist()) == phase] for t in tables])
+
+    return Episodes(column("total_reward"), column("length").astype(np.int64), column("terminated"))
+
+
+def _episode(saved: dict[str, Any] | None) -> Episode | None:
+    if saved is None:
+        return None
+    return Episode(np.array(saved["states"]), np.array(saved["actions"], dtype=np.int64), np.array(saved["rewards"]))
 
 
 def writable(folder: Path) -> None:

@@ -1,0 +1,98 @@
+"""Worker processes for runs that Python itself has to step: started when first needed, kept until the end.
+
+A worker has one thread for linear algebra (two workers with two threads each would wait for each other), does not hear
+Ctrl-C (the parent does, and stops it) and ends when its parent is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.process import BaseProcess
+from threading import Thread
+from types import TracebackType
+from typing import Any, TypeVar
+
+_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+T = TypeVar("T")
+
+
+class WorkerDiedError(RuntimeError):
+    """A worker process was killed from outside, perhaps for lack of memory."""
+
+
+class Processes:
+    """So many workers (default: one for each core); a single one is the calling process itself."""
+
+    def __init__(self, count: int | None = None) -> None:
+        self.count = count if count is not None else os.cpu_count() or 1
+        self._pool: ProcessPoolExecutor | None = None
+        self._workers: set[BaseProcess] = set()
+
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is None:
+            return
+        if kind is not None:  # nobody waits for what the workers are still doing
+            for worker in self._workers:
+                worker.terminate()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def run(self, function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
+        """(i, function(*tasks[i])) as they finish; they are begun in order."""
+        if self.count == 1 or len(tasks) < 2:
+            yield from ((i, function(*task)) for i, task in enumerate(tasks))
+            return
+        try:
+            futures = {self._submit(function, task): i for i, task in enumerate(tasks)}
+            for future in as_completed(futures):
+                yield futures.pop(future), future.result()
+        except BrokenProcessPool as error:
+            raise WorkerDiedError("a worker process died, perhaps for lack of memory") from error
+
+    def _submit(self, function: Callable[..., T], task: tuple[Any, ...]) -> Future[T]:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), _begin)
+        others = set(active_children()) - self._workers
+        with _one_thread():  # a worker is started by the submission that needs it, and inherits this
+            future = self._pool.submit(function, *task)
+        self._workers |= set(active_children()) - others
+        return future
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _begin() -> None:
+    """What a worker does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Without this a worker whose parent was killed would wait for work for ever."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
