@@ -9,6 +9,7 @@ next state, the reward, where an episode ends, and whether to plan on a grid or 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -29,8 +30,14 @@ from hreach.streams import agent_stream, uniform
 from hreach.task import Task
 
 _uniform = announcing(uniform)
-_TIE = 1e-9
-_AS_MANY_AS_THERE_ARE = ("seen", "committed", "planned", "probed_states", "probed_actions")  # rows of saved arrays
+_AS_MANY_AS_THERE_ARE = (
+    "seen",
+    "expected",
+    "committed",
+    "planned",
+    "probed_states",
+    "probed_actions",
+)  # rows of saved arrays
 
 
 @dataclass(frozen=True)
@@ -119,9 +126,10 @@ class LinearAgent:
         self._planned_with = -1
         self._probes = np.zeros((0, task.width)), np.zeros(0, dtype=np.int64)  # for the rule "moved": pairs that the
         self._planned = np.zeros((0, len(task.learnt)))  # last plan used, and what it predicted for them
-        self._seen: list[Array] = []  # not learnt yet: a model that nobody asks need not know
+        self._seen: list[tuple[float, ...]] = []  # not learnt yet: a model that nobody asks need not know
         self._committed: list[int] = []
-        self._expected: Array | None = None
+        self._shape = (task.width,)
+        self._expected = b""  # the state in which the episode goes on, as bytes, or nothing
 
     def _build(self, seed: int) -> None:
         """Model and planner with the random features of `seed`."""
@@ -149,7 +157,7 @@ class LinearAgent:
     def act(self, state: Array) -> int:
         """The action to take in `state`; plans first if the replanning rule says so."""
         here = self._checked("state", state)
-        new_episode = self._expected is None or not np.array_equal(here, self._expected)
+        new_episode = here.tobytes() != self._expected
         if new_episode:
             self._committed.clear()
         if self._out_of_date(new_episode):
@@ -159,7 +167,7 @@ class LinearAgent:
             return int(self._draw() * self.task.actions)
         if self._committed:
             return self._committed.pop(0)
-        action = best_action(self.planning.action_values(here), self._draw)
+        action = self.planning.best_action(here, self.stream)
         if self.commit == "all":
             self._committed = self.planning.sequence(action)[1:]
         return action
@@ -175,17 +183,16 @@ class LinearAgent:
     ) -> None:
         """Learn from one transition; `measured` is what stands in `info` under the name `reads`."""
         here, following = self._checked("state", state), self._checked("next_state", next_state)
-        ok = isinstance(action, int | np.integer) and 0 <= action < self.task.actions
-        require(ok, "action", action, f"a whole number from 0 to {self.task.actions - 1}")
+        end = following
+        if not (type(action) is int or isinstance(action, np.integer)) or not 0 <= action < self.task.actions:
+            require(False, "action", action, f"a whole number from 0 to {self.task.actions - 1}")
         if self.reads is not None:
             require(measured is not None, f"info[{self.reads!r}]", measured, "given: this task is learnt from it")
-            following_model = self._checked(self.reads, measured)
-        else:
-            following_model = following
+            end = self._checked(self.reads, measured)
         paid = finite("reward", reward) if self.reward_model is not None else 0.0
         if self.hope.learn_known or not self._known(here, action):
-            self._seen.append(np.concatenate([here, following_model, [action, paid]]))
-        self._expected = None if terminated else following.copy()
+            self._seen.append((*here.tolist(), *end.tolist(), int(action), paid))
+        self._expected = b"" if terminated else following.tobytes()
 
     def plan(self) -> None:
         """Learn what was seen, and bring the planner up to date with the model."""
@@ -217,7 +224,6 @@ class LinearAgent:
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Everything that changed since construction, as plain arrays."""
-        nothing = np.full(self.task.width, np.nan)
         own = {
             "seed": np.array(self.seed),
             "stream": self.stream.copy(),
@@ -227,7 +233,7 @@ class LinearAgent:
             "probed_actions": self._probes[1].copy(),
             "committed": np.array(self._committed, dtype=np.int64),
             "seen": np.array(self._seen).reshape(-1, 2 * self.task.width + 2),
-            "expected": (nothing if self._expected is None else self._expected).copy(),
+            "expected": np.frombuffer(self._expected).copy(),
         }
         for prefix, part in self._parts().items():
             own |= {f"{prefix}.{name}": saved for name, saved in part.items()}
@@ -258,9 +264,8 @@ class LinearAgent:
         self._planned = np.array(state["planned"], dtype=np.float64)
         self._probes = np.array(state["probed_states"]), np.array(state["probed_actions"])
         self._committed = [int(a) for a in state["committed"]]
-        self._seen = list(np.array(state["seen"], dtype=np.float64))
-        expected = np.asarray(state["expected"])
-        self._expected = None if np.isnan(expected).any() else expected.copy()
+        self._seen = [tuple(row) for row in np.array(state["seen"], dtype=np.float64).tolist()]
+        self._expected = np.array(state["expected"], dtype=np.float64).tobytes()
 
     def _parts(self) -> dict[str, dict[str, NDArray[Any]]]:
         parts = {"planning": self.planning.arrays(), "model": self.model.state_dict()}
@@ -284,6 +289,9 @@ class LinearAgent:
 
     def _checked(self, field: str, state: Any) -> Array:
         """A state as an array (nS,); the compiled interpolation would read past a shorter one."""
+        plain = type(state) is np.ndarray and state.dtype == np.float64 and state.shape == self._shape
+        if plain and state.flags.c_contiguous and math.isfinite(sum(state.tolist())):  # nearly always
+            return state  # type: ignore[no-any-return]
         result = array(field, state)
         width = self.task.width
         ok = result.shape == (width,) and bool(np.isfinite(result).all())
@@ -327,17 +335,10 @@ class PlainAgent:
 
     def act(self, state: Array) -> int:
         """The best action in `state`."""
-        values = self.planning.action_values(self._checked("state", state))
-        return best_action(values, lambda: float(_uniform(self._stream)))
+        return self.planning.best_action(self._checked("state", state), self._stream)
 
     def observe(self, state: Any, action: int, reward: float, next_state: Any, terminated: bool = False) -> None:
         """Nothing is learnt."""
-
-
-def best_action(values: Array, draw: Any) -> int:
-    """The action of the largest value (A,), one of several drawn."""
-    best = np.flatnonzero(values >= values.max() - _TIE * max(1.0, abs(values.max())))
-    return int(best[int(draw() * len(best))]) if len(best) > 1 else int(best[0])
 
 
 def replan_rule(settings: Any) -> Replan:

@@ -41,7 +41,7 @@ class OnGrid:
         outputs = len(task.learnt)
         self._ways = np.zeros((1, outputs)) if hope.shift is None else _all_combinations(np.arange(-1.0, 2.0), outputs)
         mesh = make_grid(grid, task.bounds, interpolation)
-        self.planner = GridPlanner(mesh, task.actions * len(self._ways), task.gamma, task.values, tolerance)
+        self.planner = GridPlanner(mesh, task.actions, task.gamma, task.values, tolerance, len(self._ways))
         self.pairs = mesh.pairs(task.actions)
         self.given_slope = None if slope is None else at_least("slope", slope, 0)
         self.slope = 0.0 if self.given_slope is None else self.given_slope
@@ -68,8 +68,11 @@ class OnGrid:
 
     def action_values(self, state: Array) -> Array:
         """Q~(s, a) of one state, (A,), interpolated on the grid."""
-        q = self.planner.action_values(state[None])[0]
-        return np.asarray(q.reshape(self.task.actions, -1).max(axis=1))
+        return np.asarray(self.planner.action_values(state[None])[0])
+
+    def best_action(self, state: Array, stream: NDArray[np.uint64]) -> int:
+        """The action with the largest of them; ties are drawn."""
+        return self.planner.best_action(state, stream)
 
     def internal_value(self, states: Array) -> Array:
         """V~ of states (N, nS), interpolated on the grid."""

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from hreach.agents.hope import Hope
 from hreach.agents.on_grid import learnt_reward
-from hreach.compiling import Array
+from hreach.compiling import Array, announcing
 from hreach.errors import at_least, require
 from hreach.models.flat import Follower, flatten
 from hreach.models.linear import LinearModel
+from hreach.planners.fitted_value_iteration import TIE
 from hreach.planners.tree import Tree, slope_between
+from hreach.streams import uniform
 from hreach.task import Task, shape_of
+
+_uniform = announcing(uniform)
 
 
 class OnTree:
@@ -73,6 +77,12 @@ class OnTree:
             reward = self._rewards(states, path, self.calls)
         self._q, _ = self.tree.back_up(reward + bonus, known, self.task.values[1])
         return self._q[: self.task.actions]
+
+    def best_action(self, state: Array, stream: NDArray[np.uint64]) -> int:
+        """The action with the largest of them; ties are drawn."""
+        values = self.action_values(state)
+        best = np.flatnonzero(values >= values.max() - TIE * max(1.0, abs(values.max())))
+        return int(best[int(_uniform(stream) * len(best))]) if len(best) > 1 else int(best[0])
 
     def internal_value(self, states: Array) -> Array:
         """V~ of states (N, nS), a search each."""

@@ -87,6 +87,7 @@ class Factor:
         self.values = np.zeros((blocks, n))
         self.vectors = np.tile(np.eye(n), (blocks, 1, 1))
         self.spectrum_count = np.zeros(blocks, dtype=np.int64)
+        self.samples = 0  # the sum of `count`: an agent asks at every step
         self.repairs = 0
         self._warned = False
         self._weights: Array | None = None
@@ -96,6 +97,7 @@ class Factor:
     def learn(self, phi: Array, block: Integers, y: Array) -> None:
         """Learn from rows phi (N, n), block (N,), y (N, k), one after the other."""
         self._weights = None
+        self.samples += len(phi)
         done, repaired = 0, -1
         while True:
             done = _learn(done, repaired, self._arrays(), self.ridge, self.tolerance, phi, y, block, self._work)
@@ -150,6 +152,7 @@ class Factor:
     def restore(self, name: str, array: NDArray[Any]) -> None:
         """Put back one of the saved arrays."""
         setattr(self, name, array)
+        self.samples = int(self.count.sum())
         self._weights = None
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:

@@ -78,7 +78,7 @@ class LinearModel:
     @property
     def samples(self) -> int:
         """How many samples were learnt."""
-        return int(self.factors[0].count.sum())
+        return self.factors[0].samples
 
     @property
     def error_mean(self) -> Array:

@@ -29,9 +29,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from hreach.compiling import Array, announcing, compiled
 from hreach.errors import InputError, discount, positive, require, whole
+from hreach.streams import uniform
 
 Index = NDArray[np.int64]
 RBF_CELLS = 3
+TIE = 1e-9  # relative difference below which two action values count as equal
 KINDS = ("multilinear", "rbf", "projection")
 _LARGEST = 50_000_000  # weights held at once: 800 MB with their indices
 _RIDGE = 1e-6  # of the projection: radial functions one spacing wide are nearly dependent
@@ -149,6 +151,39 @@ _weights_announced = announcing(_weights)
 
 
 @compiled
+def _best_action(
+    state: Array, low: Array, spacing: Array, shape: Index, cells: int, averages: bool,
+    q: Array, index: Index, weight: Array, values: Array, stream: NDArray[np.uint64],
+) -> int:  # fmt: skip
+    """The action with the largest interpolated q (N, A C), C = q.shape[1] / values.size; ties are drawn."""
+    _weights(state.reshape((1, state.size)), low, spacing, shape, cells, averages, index, weight)
+    choices = q.shape[1] // values.size
+    best = -np.inf
+    for a in range(values.size):
+        values[a] = -np.inf
+        for c in range(choices):
+            total = 0.0
+            for k in range(index.shape[1]):
+                total += weight[0, k] * q[index[0, k], a * choices + c]
+            values[a] = max(values[a], total)
+        best = max(best, values[a])
+    least = best - TIE * max(1.0, abs(best))
+    tied = 0
+    for a in range(values.size):
+        tied += values[a] >= least
+    chosen = int(uniform(stream) * tied) if tied > 1 else 0
+    for a in range(values.size):
+        if values[a] >= least:
+            if chosen == 0:
+                return a
+            chosen -= 1
+    return 0
+
+
+_best_action_announced = announcing(_best_action)
+
+
+@compiled
 def _iterate(
     reward: Array, index: Index, weight: Array, gamma: float, low: float, high: float,
     tolerance: float, sweeps: int, value: Array, q: Array, policy: Index,
@@ -200,15 +235,24 @@ _iterate_announced = announcing(_iterate)
 class GridPlanner:
     """Values at the points of a grid, kept from plan to plan (a warm start).
 
+    choices     every action comes in so many kinds, of which the best one counts: `plan` is told of all of them, the
+                choices running fastest
     bounds      values are cut off at (low, high): without it a bonus that is estimated from the value feeds itself
     tolerance   max |Tv - v| at which planning stops
     """
 
     def __init__(
-        self, grid: Grid, actions: int, gamma: float, bounds: tuple[float, float], tolerance: float = 0.01
+        self,
+        grid: Grid,
+        actions: int,
+        gamma: float,
+        bounds: tuple[float, float],
+        tolerance: float = 0.01,
+        choices: int = 1,
     ) -> None:
         self.grid = grid
-        self.actions = whole("actions", actions, 1)
+        self.choices = whole("choices", choices, 1)
+        self.actions = whole("actions", actions, 1) * self.choices
         self.gamma = discount(gamma)
         self.low, self.high = bounds
         require(self.low <= self.high, "bounds", bounds, "the lower first")
@@ -218,11 +262,33 @@ class GridPlanner:
         self.residual = np.inf
         self._policy = np.zeros(len(grid.points), dtype=np.int64)
         self._warned = False
+        # Work space of `best_action`: a state's points and weights, and the value of each action.
+        self._one = (
+            np.empty((1, grid.neighbours), dtype=np.int64),
+            np.empty((1, grid.neighbours)),
+            np.empty(self.actions // self.choices),
+        )
 
     def action_values(self, states: Array) -> Array:
         """Q(s, a) of states (M, d), (M, A): that of the last plan, interpolated."""
         index, weight = self.grid.weights(states)
-        return np.asarray(np.matmul(weight[:, None, :], self._fitted(self.q)[index])[:, 0])
+        each = np.matmul(weight[:, None, :], self._fitted(self.q)[index])[:, 0]
+        return np.asarray(each.reshape(len(each), -1, self.choices).max(axis=2))
+
+    def best_action(self, state: Array, stream: NDArray[np.uint64]) -> int:
+        """The best action in one state (d,), one of several drawn from the stream; choices of an action run fastest.
+
+        `action_values` and an argmax in one compiled call, since a run asks it at every step.
+        """
+        grid, cells = self.grid, 1 if self.grid.interpolation == "multilinear" else RBF_CELLS
+        averages = grid.interpolation != "projection"
+        q = self._fitted(self.q) if grid.projection is not None else self.q
+        index, weight, values = self._one
+        return int(
+            _best_action_announced(
+                state, grid.low, grid.spacing, grid._sizes, cells, averages, q, index, weight, values, stream
+            )
+        )
 
     def plan(self, reward: Array, next_states: Array, goes_on: Array, chance: Array) -> None:
         """Plan with reward (N A,), next states (J, N A, d), which of them go on (J, N A) and their chances (J,).

@@ -1,7 +1,7 @@
 """Exhaustive search over sequences of actions, each held for a segment of time (Adams et al. 2004, section 5).
 
-With segments of d_1, ..., d_k decisions and A actions there are A^k sequences. A node of the tree is a pair: a state and
-the action taken there. Nodes are numbered level by level; a level is one decision, and only the first decision of a
+With segments of d_1, ..., d_k decisions and A actions there are A^k sequences. A node of the tree is a pair, a state
+and the action taken there. Nodes are numbered level by level; a level is one decision, and only the first decision of a
 segment branches. Backwards, with Q' the Q of the nodes that follow,
 
     Q = r + gamma max_a Q'    where a segment begins,    Q = r + gamma Q'    within it,    Q = r at the end.
