@@ -167,7 +167,8 @@ def test_reproduce_writes_page_table_figures_and_shards_and_nothing_else(chain: 
     files = {str(p.relative_to(chain)) for p in chain.rglob("*") if p.is_file()}
     figures = {f"figures/chain-as-{v}.{ext}" for v in ("printed", "defined") for ext in ("svg", "png")}
     shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/0-20\.parquet", f)}
-    assert files - shards == {"report.html", "tables/chain.csv", *figures}
+    figures |= {f"figures/promises-chain.{ext}" for ext in ("svg", "png")}
+    assert files - shards == {"report.html", "tables/chain.csv", "tables/promises.csv", *figures}
     assert shards
 
 

@@ -1,4 +1,4 @@
-"""The two chains: exact tables, what the environments do against what they say, and how they are made."""
+"""The tabular domains: exact tables, what the environments do against what they say, and how they are made."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 import hreach
 from hreach import TabularMDP
 from hreach.domains.tabular import TabularEnv
+from hreach.testing import check_domain
 
 Array = NDArray[np.float64]
-NAMES = ["chain", "modified-chain"]  # the tabular ones
+NAMES = ["chain", "modified-chain"]
 
 
 def domain(name: str, **params: Any) -> TabularEnv:
@@ -102,6 +103,94 @@ def test_on_the_chain_the_known_reward_is_not_what_is_paid_on_average() -> None:
 def test_without_slips_the_chain_pays_its_known_reward() -> None:
     env = domain("chain", slip=0)
     np.testing.assert_array_equal(env.mdp().expected_reward, env.known_reward)
+
+
+def test_riverswim_moves_as_strehl_and_littman_say() -> None:
+    left = [
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+    ]
+    right = [
+        [0.7, 0.3, 0.0, 0.0, 0.0, 0.0],
+        [0.1, 0.6, 0.3, 0.0, 0.0, 0.0],
+        [0.0, 0.1, 0.6, 0.3, 0.0, 0.0],
+        [0.0, 0.0, 0.1, 0.6, 0.3, 0.0],
+        [0.0, 0.0, 0.0, 0.1, 0.6, 0.3],
+        [0.0, 0.0, 0.0, 0.0, 0.7, 0.3],
+    ]
+    mdp = domain("riverswim").mdp()
+    np.testing.assert_allclose(mdp.transitions(), np.stack([left, right], axis=1), atol=1e-15)
+    np.testing.assert_array_equal(mdp.start, [0, 0.5, 0.5, 0, 0, 0])
+    expected = np.zeros((6, 2))
+    expected[0, 0], expected[5, 1] = 5 / 10_000, 0.3
+    np.testing.assert_allclose(mdp.expected_reward, expected, atol=1e-15)
+    assert mdp.reward_table()[5, 1].tolist() == [0, 0, 0, 0, 0, 1]
+    np.testing.assert_array_equal(domain("riverswim").known_reward, mdp.expected_reward)
+
+
+def test_riverswim_has_osbands_variant() -> None:
+    osband = {"forward": 0.35, "back": 0.05, "first": 0.6, "last": 0.6, "small": 0.005, "start": (0,), "pays": "trying"}
+    mdp = domain("riverswim", **osband).mdp()
+    P = mdp.transitions()
+    np.testing.assert_allclose(P[0, 1, :2], [0.4, 0.6])
+    np.testing.assert_allclose(P[2, 1, 1:4], [0.05, 0.6, 0.35])
+    np.testing.assert_allclose(P[5, 1, 4:], [0.4, 0.6])
+    np.testing.assert_allclose(mdp.expected_reward[[0, 5], [0, 1]], [0.005, 1.0])
+    np.testing.assert_array_equal(mdp.start, [1, 0, 0, 0, 0, 0])
+
+
+def test_sixarms_moves_and_pays_as_strehl_and_littman_say() -> None:
+    mdp = domain("sixarms").mdp()
+    P, R = mdp.transitions(), mdp.reward_table()
+    hall = [
+        [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.85, 0.0, 0.15, 0.0, 0.0, 0.0, 0.0],
+        [0.9, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0],
+        [0.95, 0.0, 0.0, 0.0, 0.05, 0.0, 0.0],
+        [0.97, 0.0, 0.0, 0.0, 0.0, 0.03, 0.0],
+        [0.99, 0.0, 0.0, 0.0, 0.0, 0.0, 0.01],
+    ]
+    np.testing.assert_allclose(P[0], hall, atol=1e-15)
+    stays = {1: [0, 1, 2, 3, 5], 2: [1], 3: [2], 4: [3], 5: [4], 6: [5]}
+    pays = {1: 50, 2: 133, 3: 300, 4: 800, 5: 1660, 6: 6000}
+    for room, actions in stays.items():
+        for a in range(6):
+            assert P[room, a, room if a in actions else 0] == 1
+            assert R[room, a] * 6000 == pytest.approx(pays[room] if a in actions else 0)
+    assert not R[0].any()
+    np.testing.assert_array_equal(mdp.start, np.eye(7)[0])
+    np.testing.assert_array_equal(domain("sixarms").known_reward, R)
+
+
+@pytest.mark.parametrize(("name", "optimum"), [("riverswim", 0.06688), ("sixarms", 1.0)])
+def test_what_the_optimal_policy_earns_in_the_long_run(name: str, optimum: float) -> None:
+    """RiverSwim: swimming right, .3 / (sum over states of the stationary ratios), by detailed balance."""
+    if name == "riverswim":
+        weights = np.cumprod([1, 0.3 / 0.1, 3, 3, 3, 0.3 / 0.7])
+        optimum = 0.3 * weights[5] / weights.sum()
+    mdp = domain(name).mdp()
+    assert mdp.average_reward(mdp.optimal_policy()) == pytest.approx(optimum, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["riverswim", "sixarms"])
+def test_they_do_what_they_say(name: str) -> None:
+    check_domain(domain(name), steps=8000)
+
+
+def test_a_river_that_flows_otherwise_than_it_says_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="disagree"):
+        check_domain(Swapped(domain("riverswim", first=0.4), domain("riverswim")), steps=8000)
+
+
+class Swapped:
+    """Steps of one environment, the word of another."""
+
+    def __init__(self, does: TabularEnv, says: TabularEnv) -> None:
+        self.reset, self.step, self.unwrapped = does.reset, does.step, says
 
 
 # --- parameters -----------------------------------------------------------------------------------------------
@@ -259,7 +348,7 @@ def test_an_action_that_does_not_exist_is_refused(action: int) -> None:
 # --- Gymnasium ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["Chain-v0", "ModifiedChain-v0"])
+@pytest.mark.parametrize("name", ["Chain-v0", "ModifiedChain-v0", "RiverSwim-v0", "SixArms-v0"])
 def test_gymnasiums_own_checker_passes(name: str) -> None:
     env = gymnasium.make(f"hreach.domains:hreach/{name}").unwrapped
     assert isinstance(env, TabularEnv)
@@ -304,6 +393,17 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("modified-chain", {"fall": np.nan}, r"^fall is nan, but must be a number\.$"),
     ("chain", {"gamma": 1}, r"^gamma is 1, .*below 1\.$"),
     ("modified-chain", {"gamma": -0.5}, r"^gamma is -0\.5, .*below 1\.$"),
+    ("riverswim", {"length": 1}, r"^length is 1, .*whole number of at least 2\.$"),
+    ("riverswim", {"forward": 1.5}, r"^forward is 1\.5, .*probability from 0 to 1\.$"),
+    ("riverswim", {"forward": 0.7, "back": 0.6}, r"^forward \+ back is 1\.2"),
+    ("riverswim", {"start": ()}, r"^start is \(\), .*different states from 0 to 5\.$"),
+    ("riverswim", {"start": (1, 6)}, r"^start is \(1, 6\), .*different states from 0 to 5\.$"),
+    ("riverswim", {"start": "ab"}, r"^start is 'ab', .*different states from 0 to 5\.$"),
+    ("riverswim", {"pays": "often"}, r"^pays is 'often', but must be 'staying' or 'trying'\.$"),
+    ("riverswim", {"large": np.inf}, r"^large is inf, "),
+    ("sixarms", {"chances": (0.5,)}, r"^chances is \(0\.5,\), .*two or more probabilities"),
+    ("sixarms", {"chances": (0.5, 2)}, r"^chances is \(0\.5, 2\), .*two or more probabilities"),
+    ("sixarms", {"pays": (1, 2)}, r"^pays is \(1, 2\), .*as many numbers as there are chances \(6\)\.$"),
     *[(name, {field: "x"}, rf"^{field} is 'x', ") for name in NAMES for field in ("small", "large")],
     *[(name, {field: np.nan}, rf"^{field} is nan, ") for name in NAMES for field in ("small", "large")],
     *[(name, {field: np.inf}, rf"^{field} is inf, ") for name in NAMES for field in ("small", "large")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import hreach
-from hreach import TabularMDP
+from hreach import InputError, TabularMDP
 
 Array = NDArray[np.float64]
 SOME = settings(deadline=None, derandomize=True, max_examples=60)
@@ -429,3 +430,28 @@ def test_a_bad_policy_is_refused_by_a_sentence_that_names_it(policy: Any, messag
     with pytest.raises(hreach.InputError, match=message) as caught:
         getattr(stay_or_swap(), method)(policy)
     assert_one_sentence(caught.value)
+
+
+# --- saved -------------------------------------------------------------------
+
+
+def test_an_mdp_is_read_from_an_archive_of_arrays(tmp_path: Path) -> None:
+    P = np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    R = np.array([[0.0, 0.2], [1.0, 0.0]])
+    np.savez(tmp_path / "a.npz", P=P, R=R, gamma=0.9)
+    loaded = TabularMDP.load(tmp_path / "a.npz")
+    assert np.array_equal(loaded.transitions(), P)
+    assert np.array_equal(loaded.optimal_value(), TabularMDP(P, R, 0.9).optimal_value())
+    np.savez(tmp_path / "b.npz", P=P, R=R, gamma=0.9, start=1)
+    assert TabularMDP.load(tmp_path / "b.npz").start.tolist() == [0, 1]
+
+
+def test_what_is_no_archive_of_an_mdp_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "part.npz", P=np.eye(2))
+    with pytest.raises(InputError, match=r"model is \['P'\], but must be an archive of P, R, gamma"):
+        TabularMDP.load(tmp_path / "part.npz")
+    (tmp_path / "text.npz").write_text("no archive")
+    np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
+    for name in ("text.npz", "none.npz", "object.npy"):
+        with pytest.raises(InputError, match=r"must be a NumPy archive"):
+            TabularMDP.load(tmp_path / name)

@@ -16,6 +16,9 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("pac-rmdp", {"h": 0, "prior": 0}),
     ("pac-rmdp", {"h": np.inf}),
     ("pac-rmdp", {"h": 2.5, "reward": "learn", "r_max": 1.0, "prior": 0}),
+    ("pac-rmdp", {"h": "growing"}),
+    ("pac-rmdp", {"h": "adaptive"}),
+    ("pac-rmdp", {"h": "growing", "c": 2.5, "reward": "learn", "r_max": 1.0, "prior": 0}),
     ("pac-rmdp", {"h": 8, "value_cap": 3.0}),
     ("pac-rmdp", {"h": 8, "value_cap": 1.0, "ties": [1, 0]}),
     ("bolt", {}),
@@ -92,6 +95,21 @@ def test_an_mdp_can_be_simulated_and_its_reward_is_known() -> None:
     by_mdp = hreach.simulate(mdp, "pac-rmdp", {"h": 8}, runs=4, steps=300)
     by_name = hreach.simulate("modified-chain", "pac-rmdp", {"h": 8}, runs=4, steps=300)
     assert np.array_equal(by_mdp.reward, by_name.reward)
+
+
+def test_visits_are_those_of_the_loop() -> None:
+    env = hreach.make_domain("riverswim")
+    runs = hreach.simulate(env, "pac-rmdp", {"h": "growing", "prior": 0.3}, runs=3, steps=200, seed=2, visits=True)
+    assert runs.visits is not None
+    for i in range(3):
+        env_seed, agent_seed = (int(s) for s in hreach.run_seeds(2, first=i, runs=1)[0])
+        agent = hreach.make_agent("pac-rmdp", env, h="growing", prior=0.3, seed=agent_seed)
+        run = hreach.run(env, agent, 200, seed=env_seed)
+        seen = np.zeros((6, 2))
+        np.add.at(seen, (run.states[:200], run.actions), 1)
+        np.testing.assert_array_equal(runs.visits[i], seen)
+        assert np.array_equal(runs.reward[i], run.rewards)
+    assert hreach.simulate(env, "greedy", runs=2, steps=5).visits is None
 
 
 def test_summaries_are_those_of_numpy() -> None:

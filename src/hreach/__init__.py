@@ -15,6 +15,7 @@ from hreach.errors import InputError
 
 if TYPE_CHECKING:
     from hreach.agents import make_agent
+    from hreach.auditing import audit
     from hreach.loop import Run, run
     from hreach.mdp import TabularMDP
     from hreach.report.plot import plot
@@ -27,6 +28,7 @@ _LAZY = {
     "Runs": "hreach.simulation",
     "TabularMDP": "hreach.mdp",
     "Task": "hreach.task",
+    "audit": "hreach.auditing",
     "make_agent": "hreach.agents",
     "plot": "hreach.report.plot",
     "run": "hreach.loop",
@@ -41,6 +43,7 @@ __all__ = [
     "TabularMDP",
     "Task",
     "__version__",
+    "audit",
     "make_agent",
     "make_domain",
     "plot",

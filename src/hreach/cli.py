@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hreach import commands
 from hreach._version import __version__
 from hreach.errors import InputError, require
 
@@ -131,6 +132,11 @@ def run(
 
     loaded = load(study)
     _execute([(_file_name(study), loaded)], loaded.title, "", out, runs, jobs)
+
+
+app.command()(commands.bound)
+app.command()(commands.audit)
+app.command(name="choose-h")(commands.choose_h)
 
 
 def _execute(

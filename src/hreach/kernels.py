@@ -33,13 +33,14 @@ from hreach.streams import uniform
 
 TIE = 1e-9  # relative difference below which two action values count as equal
 FINEST = 4e-16  # relative residual below which doubles cannot go
+TICK = 1.01  # growing constants are brought up to date when t + 2 has grown by this factor
 
 
 class Rule(NamedTuple):
     """What stays fixed during a run."""
 
     reward: Array  # known reward: (S, A, S), or (S, A, 1) if it does not depend on s'; (0, 0, 0) if unknown
-    parameters: Array  # (S, A, P), the formula's constants for each pair
+    parameters: Array  # (S, A, P), the formula's constants for each pair; where they grow, what ln(t + 2) multiplies
     preference: NDArray[np.int64]  # actions in the order in which ties are broken; empty: at random
     gamma: float
     tolerance: float
@@ -47,10 +48,12 @@ class Rule(NamedTuple):
     value_cap: float
     freeze_at: float  # a pair with this much weight learns no more
     random_action: float  # probability of an action drawn uniformly
+    adaptive: bool  # constants grow less where a try is dear: `grow`
+    lowest: float  # the lowest value that there is
 
 
 class Belief(NamedTuple):
-    """What an agent has seen (counts, total, income), what it hopes (mean .. radius), and its plan.
+    """What an agent has seen (counts, total, income), what it hopes (mean .. radius), its plan, and its clock.
 
     Pair i = s A + a is lane i % 4 of block i // 4, and arrays over pairs are padded to whole blocks: a sweep keeps
     four sums going, so that the additions of one do not wait for each other; each sum runs in the order of the states.
@@ -68,6 +71,10 @@ class Belief(NamedTuple):
     order: NDArray[np.int64]  # (S,) workspace
     target: Array  # (S,) workspace
     matrix: Array  # (S, S + 1) workspace
+    clock: Array  # (2,) t, the number of samples, and what t was when the constants last grew (inf: they do not)
+    constants: Array  # (S, A, P), the formula's constants now
+    plain: Array  # (S,) where they are adaptive: the value without hope when they last grew
+    terminal: NDArray[np.bool_]  # (S,) nothing follows these states
 
 
 # --- planning -------------------------------------------------------------------------------------------------
@@ -372,7 +379,7 @@ def act(rule: Rule, belief: Belief, s: int, stream: NDArray[np.uint64]) -> int:
 @inlined
 def _refresh(
     formula: Any, s: int, a: int, counts: Array, total: Array, income: Array, mean: Array, reach: Array,
-    base: Array, radius: Array, reward: Array, parameters: Array, gamma: float, r_max: float,
+    base: Array, radius: Array, reward: Array, constants: Array, gamma: float, r_max: float,
 ) -> None:  # fmt: skip
     """Recompute what the agent hopes for (s, a) from its counts."""
     states, actions = counts.shape[:2]
@@ -382,7 +389,7 @@ def _refresh(
     paid = 0.0
     if reward.shape[0] == 0:
         paid = income[s, a] / weight if weight > 0.0 else r_max / 2.0
-    w, bonus, ball = formula(counts[s, a], weight, paid, parameters[s, a])
+    w, bonus, ball = formula(counts[s, a], weight, paid, constants[s, a])
     if bonus == np.inf:  # nothing is known here: the largest value there is
         for j in range(states):
             mean[b, j, lane] = 0.0
@@ -414,8 +421,70 @@ def refresh_all(formula: Any, rule: Rule, belief: Belief) -> None:
         for a in range(b.total.shape[1]):
             _refresh(
                 formula, s, a, b.counts, b.total, b.income, b.mean, b.reach,
-                b.base, b.radius, rule.reward, rule.parameters, rule.gamma, rule.r_max,
+                b.base, b.radius, rule.reward, b.constants, rule.gamma, rule.r_max,
             )  # fmt: skip
+        if b.terminal[s]:
+            close(belief, s)
+
+
+@compiled
+def close(belief: Belief, s: int) -> None:
+    """Nothing follows the terminal state s: no reward, no future."""
+    b = belief
+    for i in range(s * b.total.shape[1], (s + 1) * b.total.shape[1]):
+        for j in range(b.value.size):
+            b.mean[i // 4, j, i % 4] = 0.0
+        b.reach[i] = b.base[i] = b.radius[i] = 0.0
+
+
+@compiled
+def grow(formula: Any, rule: Rule, belief: Belief, samples: float) -> None:
+    """From here on the constants are `rule.parameters` times ln(samples + 2), and where they are adaptive times
+
+        min(1, [(1 - gamma) (V(s) - lowest) / (V(s) - Q(s, a))]^2),    V, Q the values without hope:
+
+    less where trying a once costs more than losing one step does.
+    """
+    b = belief
+    states, actions = b.total.shape
+    b.clock[1] = samples
+    factor = np.log(samples + 2.0)
+    if rule.adaptive:
+        _set(b.constants, rule.parameters, 0.0)
+        refresh_all(formula, rule, belief)
+        _plan(
+            b.mean, b.reach, b.base, b.radius, rule.reward, rule.gamma, rule.value_cap, 0.1 * rule.tolerance,
+            b.plain, b.q, b.target, b.order, b.matrix, actions, False,
+        )  # fmt: skip
+    _set(b.constants, rule.parameters, factor)
+    if rule.adaptive:
+        for s in range(states):
+            step = (1.0 - rule.gamma) * (b.plain[s] - rule.lowest)
+            for a in range(actions):
+                cost = b.plain[s] - b.q[s * actions + a]
+                if cost > step:
+                    for k in range(b.constants.shape[2]):
+                        b.constants[s, a, k] *= (step / cost) ** 2
+    refresh_all(formula, rule, belief)
+
+
+@compiled
+def _set(constants: Array, parameters: Array, factor: float) -> None:
+    """constants <- factor parameters."""
+    for s in range(parameters.shape[0]):
+        for a in range(parameters.shape[1]):
+            for k in range(parameters.shape[2]):
+                constants[s, a, k] = factor * parameters[s, a, k]
+
+
+@compiled
+def _due(since: float) -> float:
+    """The number of samples at which constants that grew at `since` are to grow again: t + 2 is `TICK` times as large.
+
+    That is at every step until t = 98, and once in 1 % of the life then: constants stay within ln(TICK) < .01 of
+    ln(t + 2) times their parameter, and a step costs what it costs with fixed constants.
+    """
+    return TICK * (since + 2.0) - 2.0
 
 
 @compiled
@@ -427,10 +496,13 @@ def learn(formula: Any, rule: Rule, belief: Belief, s: int, a: int, paid: float,
     b.counts[s, a, next_state] += 1.0
     b.total[s, a] += 1.0
     b.income[s, a] += paid
+    b.clock[0] += 1.0
     _refresh(
         formula, s, a, b.counts, b.total, b.income, b.mean, b.reach,
-        b.base, b.radius, rule.reward, rule.parameters, rule.gamma, rule.r_max,
+        b.base, b.radius, rule.reward, b.constants, rule.gamma, rule.r_max,
     )  # fmt: skip
+    if b.clock[0] >= _due(b.clock[1]):
+        grow(formula, rule, belief, b.clock[0])
     return True
 
 
@@ -469,6 +541,9 @@ def _restore(begin: Belief, belief: Belief) -> None:
     _copy(begin.counts, belief.counts)
     _copy(begin.total, belief.total)
     _copy(begin.income, belief.income)
+    _copy(begin.clock, belief.clock)
+    _copy(begin.constants, belief.constants)
+    _copy(begin.plain, belief.plain)
     _copy(begin.mean, belief.mean)
     _copy(begin.reach, belief.reach)
     _copy(begin.base, belief.base)
@@ -476,6 +551,51 @@ def _restore(begin: Belief, belief: Belief) -> None:
     _copy(begin.value, belief.value)
     for s in range(begin.order.size):
         belief.order[s] = begin.order[s]
+        belief.terminal[s] = begin.terminal[s]
+
+
+@inlined
+def _walk(
+    formula: Any, rule: Rule, belief: Belief, world: World, environment: NDArray[np.uint64],
+    coins: NDArray[np.uint64], state: int, paid: Array, run: int, begun: int, end: int,
+) -> int:  # fmt: skip
+    """Steps begun .. end - 1 of a run, from `state`; fills paid[run, begun:end], and returns the state after them.
+
+    The same steps as `plan`, `act` and `learn`, on arrays taken out of their tuples once: taking them out at
+    every step costs more than planning does.
+    """
+    actions = belief.total.shape[1]
+    reward, preference = rule.reward, rule.preference
+    first, successor, cumulative, pays = world.first, world.next_state, world.cumulative, world.reward
+    gamma, cap, tolerance, r_max = rule.gamma, rule.value_cap, rule.tolerance, rule.r_max
+    freeze_at, random_action = rule.freeze_at, rule.random_action
+    counts, total, income, constants = belief.counts, belief.total, belief.income, belief.constants
+    mean, reach, base, radius = belief.mean, belief.reach, belief.base, belief.radius
+    value, q, order, target, matrix = belief.value, belief.q, belief.order, belief.target, belief.matrix
+    stale = True
+    balls = _any_ball(radius)
+    for t in range(begun, end):
+        if stale:
+            _plan(
+                mean, reach, base, radius, reward, gamma, cap, tolerance,
+                value, q, target, order, matrix, actions, balls,
+            )  # fmt: skip
+        i = state * actions
+        action = _act(q, i, i + actions, random_action, preference, coins)
+        k = _draw(cumulative, first[i + action], first[i + action + 1], uniform(environment))
+        paid[run, t] = pays[k]
+        stale = total[state, action] < freeze_at
+        if stale:
+            counts[state, action, successor[k]] += 1.0
+            total[state, action] += 1.0
+            income[state, action] += pays[k]
+            _refresh(
+                formula, state, action, counts, total, income, mean, reach,
+                base, radius, reward, constants, gamma, r_max,
+            )  # fmt: skip
+            balls = balls or radius[i + action] > 0.0
+        state = successor[k]
+    return state
 
 
 @compiled
@@ -490,44 +610,18 @@ def simulate(
 ) -> None:
     """Runs 0 .. runs - 1, each from the belief `begin`; streams: (runs, 2, 4); paid: (runs, steps) is filled.
 
-    `belief` is room to work in, of the same shapes as `begin`.
-
-    The same steps as `plan`, `act` and `learn`, on arrays taken out of their tuples once: taking them out at
-    every step costs more than planning does.
+    `belief` is room to work in, of the same shapes as `begin`. A run is one walk, or, where constants grow, one walk
+    after each time that they did.
     """
     runs, steps = paid.shape
-    actions = begin.total.shape[1]
-    reward, parameters, preference = rule.reward, rule.parameters, rule.preference
-    first, successor, cumulative, pays = world.first, world.next_state, world.cumulative, world.reward
-    gamma, cap, tolerance, r_max = rule.gamma, rule.value_cap, rule.tolerance, rule.r_max
-    freeze_at, random_action = rule.freeze_at, rule.random_action
-    counts, total, income = belief.counts, belief.total, belief.income
-    mean, reach, base, radius = belief.mean, belief.reach, belief.base, belief.radius
-    value, q, order, target, matrix = belief.value, belief.q, belief.order, belief.target, belief.matrix
     for run in range(runs):
         _restore(begin, belief)
         environment, coins = streams[run, 0], streams[run, 1]
         state = _draw(world.start, 0, world.start.size, uniform(environment))
-        stale = True
-        balls = _any_ball(radius)
-        for t in range(steps):
-            if stale:
-                _plan(
-                    mean, reach, base, radius, reward, gamma, cap, tolerance,
-                    value, q, target, order, matrix, actions, balls,
-                )  # fmt: skip
-            i = state * actions
-            action = _act(q, i, i + actions, random_action, preference, coins)
-            k = _draw(cumulative, first[i + action], first[i + action + 1], uniform(environment))
-            paid[run, t] = pays[k]
-            stale = total[state, action] < freeze_at
-            if stale:
-                counts[state, action, successor[k]] += 1.0
-                total[state, action] += 1.0
-                income[state, action] += pays[k]
-                _refresh(
-                    formula, state, action, counts, total, income, mean, reach,
-                    base, radius, reward, parameters, gamma, r_max,
-                )  # fmt: skip
-                balls = balls or radius[i + action] > 0.0
-            state = successor[k]
+        done = 0
+        while done < steps:
+            until = int(min(np.ceil(_due(belief.clock[1]) - begin.clock[0]), float(steps)))
+            state = _walk(formula, rule, belief, world, environment, coins, state, paid, run, done, until)
+            done = until
+            if begin.clock[0] + done >= _due(belief.clock[1]):
+                grow(formula, rule, belief, begin.clock[0] + done)

@@ -18,7 +18,9 @@ array([1, 0])
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +46,19 @@ class TabularMDP:
         self._table = _reward_table(R, self._P.shape)
         self._reward = _rewards(self._table, self._P)
         self.start = _start(start, self.states)
+
+    @classmethod
+    def load(cls, path: str | Path) -> TabularMDP:
+        """An MDP from a NumPy archive: `np.savez(path, P=..., R=..., gamma=..., start=...)`, start may be left out."""
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+        except (OSError, ValueError, EOFError, BadZipFile) as error:
+            raise InputError(f"model is {str(path)!r}, but must be a NumPy archive (.npz) of plain arrays.") from error
+        missing = {"P", "R", "gamma"} - set(arrays)
+        require(not missing, "model", sorted(arrays), "an archive of P, R, gamma and, if it is not state 0, start")
+        start = arrays.get("start", np.array(0))
+        return cls(arrays["P"], arrays["R"], float(arrays["gamma"]), int(start) if start.ndim == 0 else start)
 
     @property
     def indptr(self) -> NDArray[np.int64]:

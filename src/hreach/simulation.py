@@ -35,10 +35,14 @@ _CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
 
 @dataclass(frozen=True)
 class Runs:
-    """reward: (runs, steps); agent: the constants in force and whether they come from theory or were given."""
+    """reward: (runs, steps); agent: the constants in force and whether they come from theory or were given.
+
+    visits: (runs, S, A), how often each pair was learnt from; None unless asked for.
+    """
 
     reward: NDArray[np.float64]
     agent: Mapping[str, Any]
+    visits: NDArray[np.float64] | None = None
 
     @property
     def average_reward(self) -> NDArray[np.float64]:
@@ -71,11 +75,13 @@ def simulate(
     seed: Seed = 0,
     first_run: int = 0,
     threads: int | None = None,
+    visits: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Runs:
     """Run `agent` with `params` in `domain` (a name, an environment with `.mdp()`, or a `TabularMDP`).
 
     `threads` defaults to the number of cores; `progress` is told how many runs were finished since it was last told.
+    `visits` asks for the number of times that each pair was learnt from, which is every time unless the agent freezes.
 
     >>> import hreach
     >>> hreach.simulate("chain", "pac-rmdp", {"h": 8}, runs=10, steps=100).reward.shape
@@ -92,19 +98,23 @@ def simulate(
     world = _world(_mdp_of(env))
     seeds = run_streams(run_seeds(seed, first_run, runs))
     reward = np.empty((runs, steps))
-    size = min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
+    total = np.empty((runs, *template.belief.total.shape)) if visits else None
+    size = 1 if visits else min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
 
     def chunk(first: int) -> int:
         part = slice(first, min(first + size, runs))
         room = Belief(*(np.empty_like(array) for array in template.belief))
         _simulate(template.formula, template.rule, template.belief, room, world, seeds[part], reward[part])
+        if total is not None:
+            total[first] = room.total
         return part.stop - part.start
 
     with ThreadPoolExecutor(workers) as pool:
         for done in pool.map(chunk, range(0, runs, size)):
             if progress is not None:
                 progress(done)
-    return Runs(reward, template.describe())
+    seen = None if total is None else np.rint(total - template.belief.total)
+    return Runs(reward, template.describe(), seen)
 
 
 def _mdp_of(env: Any) -> TabularMDP:

@@ -458,6 +458,72 @@ def test_only_unknown_pairs_are_learnt_if_asked() -> None:
     assert none.model.samples == 0
 
 
+# ------------------------------------------------------------------------------------------------------------- shift
+
+
+def test_shift_takes_the_best_next_state_inside_the_interval() -> None:
+    """Q(s, a) = max over the box's points of r(s') + gamma V(s'), recomputed from the model and the value."""
+    agent = on_the_plane("linear-pac-rmdp", h=3, Delta=[0.1, 0.2], optimism="shift", quadrature=1, tolerance=1e-9)
+    agent.planning.plan()
+    states, actions = agent.planning.pairs
+    reach = agent.hope.shift(agent.model, states, actions, agent.planning.calls)
+    assert (reach > 0).all()
+    mean, best = agent.model.predict(states, actions), np.full(len(states), -np.inf)
+    for way in itertools.product((-1, 0, 1), repeat=2):
+        following = np.clip(mean + reach * np.array(way), 0, 1)
+        value = agent.planner.value_at(following) * (following[:, 0] < 1)
+        best = np.maximum(best, np.clip(following[:, 1] ** 2 + 0.9 * value, 0, 10))
+    q = np.array([agent.action_values(state) for state in agent.planner.grid.points])
+    np.testing.assert_allclose(q.ravel(), best, atol=1e-6)
+
+
+def test_a_shift_hopes_for_more_than_nothing_and_for_less_than_the_bonus() -> None:
+    """The bonus pays L times the whole interval, of which the best next state is one point."""
+    params: dict[str, Any] = {"Delta": [0.05, 0.05], "tolerance": 1e-6, "quadrature": 1}
+    plain = on_the_plane("linear-pac-rmdp", h=0, **params)
+    shifted = on_the_plane("linear-pac-rmdp", h=2, optimism="shift", **params)
+    for agent in (plain, shifted):
+        agent.plan()
+    steep = shifted.planner.grid.slope(shifted.planner.value) * np.sqrt(2) / 0.9  # and r(s') = y^2 has slope 2
+    bonus = on_the_plane("linear-pac-rmdp", h=2, slope=0.9 * steep + 2, **params)
+    bonus.plan()
+    assert (shifted.planner.value >= plain.planner.value - 1e-5).all()
+    assert shifted.planner.value.mean() > plain.planner.value.mean() + 0.01
+    assert (bonus.planner.value >= shifted.planner.value - 1e-5).all()
+
+
+def test_a_shift_needs_no_slope() -> None:
+    one, other = (make("linear-pac-rmdp", h=2, optimism="shift", slope=slope) for slope in (0.0, 1e6))
+    assert np.array_equal(behaviour(one), behaviour(other))
+
+
+# ------------------------------------------------------------------------------------------------------ learnt reward
+
+
+def test_a_learnt_reward_is_what_is_planned_with() -> None:
+    agent = make("linear-epsilon-greedy", reward="learn", quadrature=1, **GREEDY)
+    taught(agent)
+    reward, _, _ = agent.planning.hoped(hoping=False)
+    states, actions = agent.planning.pairs
+    np.testing.assert_array_equal(reward, agent.reward_model.predict(states, actions)[:, 0])
+    phi = np.concatenate([agent.model.features(s[None], np.array([a]))[0][0] for s, a, *_ in experience()])
+    paid = np.array([r for _, _, r, *_ in experience()])
+    exact = np.linalg.solve(phi.T @ phi + 0.1 * np.eye(phi.shape[1]), phi.T @ paid)
+    np.testing.assert_allclose(agent.reward_model.factors[0].weights()[0, :, 0], exact, atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------------- grid and box
+
+
+def test_a_grid_may_be_larger_than_the_box_but_not_smaller() -> None:
+    wide = {"shape": [10, 9], "low": [-1.3, -0.08], "high": [0.7, 0.08]}
+    assert make("linear-pac-rmdp", h=1, grid=wide).planner.grid.low.tolist() == [-1.3, -0.08]
+    with pytest.raises(hreach.InputError, match=r"grid is .*-1\.0.* but must be a box that covers the states, \[-1\.2"):
+        make("linear-pac-rmdp", h=1, grid={**wide, "low": [-1.0, -0.08]})
+    with pytest.raises(hreach.InputError, match=r"setting of grid is 'hihg'.*did you mean 'high'"):
+        make("linear-pac-rmdp", h=1, grid={"shape": [10, 9], "hihg": [1, 1]})
+
+
 # -------------------------------------------------------------------------------------------------------- replanning
 
 

@@ -95,6 +95,9 @@ def test_the_result_says_whether_constants_come_from_theory_or_by_hand(name: str
 # (agent, fixed parameters, two values of one parameter): behaviour must differ.
 CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("pac-rmdp", {}, "h", 1, 8),
+    ("pac-rmdp", {}, "h", 2, "growing"),
+    ("pac-rmdp", {}, "h", "growing", "adaptive"),
+    ("pac-rmdp", {"h": "growing"}, "c", 0.5, 3.0),
     ("pac-rmdp", {"h": 1}, "gamma", 0.5, 0.95),
     ("pac-rmdp", {"h": 8}, "prior", 0, 20),
     ("pac-rmdp", {"h": 8}, "tolerance", 0.01, 50.0),

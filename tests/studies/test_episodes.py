@@ -555,3 +555,35 @@ def test_a_cell_of_figure_2_is_found_under_its_own_name() -> None:
     study = load_catalog("mountain-car")
     cells: list[Cell] = [cell_of(study, spec) for spec in study.agent]
     assert len({cell.id for cell in cells}) == 18
+
+
+# --- references --------------------------------------------------------------
+
+
+def test_a_reference_has_its_own_number_of_episodes_and_no_final_ones() -> None:
+    study = changed(STUDY, episodes=7, final_episodes=2)
+    reference = GREEDY.model_copy(update={"reference": True, "episodes": 4})
+    assert (cell_of(study, RMDP).episodes, cell_of(study, RMDP).final_episodes) == (7, 2)
+    assert (cell_of(study, reference).episodes, cell_of(study, reference).final_episodes) == (4, 0)
+
+
+def test_only_a_reference_may_have_episodes_of_its_own(tmp_path: Path) -> None:
+    text = VALID.replace("reference = true\n", "reference = true\nepisodes = 2\n")
+    assert [spec.episodes for spec in load(written(tmp_path, text)).agent] == [None, 2, None]
+    text = VALID.replace("reference = true\n", "episodes = 2\n")
+    with pytest.raises(InputError, match="episodes is 2, but must be left out of an agent that is no reference"):
+        load(written(tmp_path, text))
+
+
+def test_figure_3_has_the_same_algorithms_and_references_in_two_variants() -> None:
+    study = load_catalog("hiv")
+    labels = {variant: [(s.label, s.reference) for s in rows] for variant, rows in study.variants.items()}
+    assert list(labels) == ["as printed", "hreach defaults"]
+    first, second = labels.values()
+    assert first == second
+    assert sum(not reference for _, reference in first) == 9
+    assert [s.label for s in study.agent if s.picture] == ["PAC-RMDP(1)"]
+    for spec in study.variants["hreach defaults"]:
+        assert len(spec.params) == 1
+    for claim in study.claim:
+        assert study.variants_with(claim) == list(labels)

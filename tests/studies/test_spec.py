@@ -119,7 +119,9 @@ def test_a_catalog_study_has_the_size_of_the_paper_and_its_own_printed_numbers(n
 
 
 def test_an_unknown_catalog_name_suggests_the_nearest() -> None:
-    with pytest.raises(InputError, match=r"'modified-chian'.*did you mean 'modified-chain'\?.*known: chain, .*modified"):
+    with pytest.raises(
+        InputError, match=r"'modified-chian'.*did you mean 'modified-chain'\?.*known: chain, .*modified"
+    ):
         load_catalog("modified-chian")
 
 

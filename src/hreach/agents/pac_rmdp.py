@@ -4,6 +4,30 @@
                     + h / (alpha(s,a) + h) max_s' [R(s,a,s') + gamma V~(s')] }                     (Paper: Eq. (1))
 
 Rewards that are not known are treated alike: (n r + h r_max) / (n + h).
+
+h = "growing" is h_t = c ln(t + 2), t the number of samples seen so far, for those who do not know how long they live.
+
+What can be said. With probability 1 - delta, |V* - V^{d*}_{L,t,h}| is at most of the order 1/sqrt(n + h), n the samples
+of the pair that has fewest (`hreach.theory.reachable_error`), and h_t passes every bound: V^{d*}_{L,t,h_t} tends to V*.
+A pair that is left alone is judged by the weight h_t/(n + h_t), which tends to 1, so sooner or later by the best that
+it could be; with a fixed h the first few samples may decide for ever. While h_t rises from h to h + 1, V~ is at least
+that of h (Lemma 1 at h) and its hope at most that of h + 1, so Theorem 1 and Corollaries 1 and 2 hold for the steps of
+this phase with h + 1 in their counts of bad steps and V^{d*} at h: t + 2 grows by the factor e^{1/c} in a phase and the
+count like h, that is like ln t, so the share of bad steps tends to 0.
+
+What cannot. The phases do not add up to one statement about a lifetime, no statement knows a best c, and the numbers
+of Theorem 1 are far beyond the lifetimes (10^2 to 10^5 steps) at which growing is measured to do well. Whoever needs a
+certain h to get unstuck gets it after e^{h/c} steps, which is long for a small c.
+
+h = "adaptive" has no constant to set. With V, Q the values of the model as it is (h = 0) and rewards of at least 0,
+
+    h_t(s, a) = 2 ln(t + 2) min(1, [(1 - gamma) V(s) / (V(s) - Q(s, a))]^2):
+
+pairs of which one try costs no more than losing one step get the whole, dearer ones less, but never less than the share
+(1 - gamma)^2, so that h_t passes every bound here too. (Where rewards may be negative, V(s) counts from the lowest
+value there is.) This is measured, not proved: the form was found by trying on the two chains, RiverSwim and SixArms,
+where it is within 5 % of the best of six fixed h after 10,000 steps, as "growing" is not with any one c. On variants of
+these that it was not fitted to it did as well, on random MDPs of 20 states worse than "growing" (9 % against 2 %).
 """
 
 from __future__ import annotations
@@ -17,10 +41,21 @@ from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array, Formula
 from hreach.errors import require
 from hreach.reach.counts import check_h, hopeful
+from hreach.reach.growing import growth, is_growing
+
+ADAPTIVE = 2.0  # c of an adaptive h
 
 
-def build(problem: Problem, h: ArrayLike | Callable[[float], float]) -> Strategy:
-    """h: a number, an array (S, A), or a function of n = alpha(s, a) in plain arithmetic; h >= 0, real."""
+def build(problem: Problem, h: ArrayLike | Callable[[float], float], c: float | None = None) -> Strategy:
+    """h: a number, an array (S, A), or a function of n = alpha(s, a) in plain arithmetic; h >= 0, real.
+
+    Or "growing": h = c ln(t + 2), c above 0, .5 unless given; or "adaptive". `kernels._due`: when they are updated.
+    """
+    if is_growing(h):
+        return Strategy(hopeful, {"c": growth(c)}, "given", growing=True)
+    require(c is None, "c", c, "left out unless h is 'growing'")
+    if isinstance(h, str) and h == "adaptive":
+        return Strategy(hopeful, {"c": ADAPTIVE}, "given", growing=True, adaptive=True)
     if callable(h):
         return Strategy(_hopeful_by(h), {}, "given")
     table = check_h(h)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +22,11 @@ from hreach.kernels import Belief, Rule
 from hreach.models.counts import Counts
 from hreach.streams import agent_stream
 
+if TYPE_CHECKING:
+    from hreach.agents.certificate import Certificate, Certifier
+
 _plan, _act, _learn = announcing(kernels.plan), announcing(kernels.act), announcing(kernels.learn)
-_refresh_all = announcing(kernels.refresh_all)
+_refresh_all, _grow = announcing(kernels.refresh_all), announcing(kernels.grow)
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,12 @@ class Strategy:
     facts: Mapping[str, float] = field(default_factory=dict)  # what the constants were computed from
     freeze_at: float = np.inf
     random_action: float = 0.0
+    growing: bool = False  # the constants in force are these times ln(t + 2), t the number of samples: `kernels._due`
+    adaptive: bool = False  # and less where a try is dear: `kernels.grow`
+
+    def __post_init__(self) -> None:
+        ok = not self.growing or self.freeze_at == np.inf
+        require(ok, "freeze_at", self.freeze_at, "infinite where constants grow")
 
 
 class TabularAgent:
@@ -72,12 +81,15 @@ class TabularAgent:
         self.strategy = strategy
         self.formula = compile_formula(strategy.formula)
         self.rule = _rule(problem, strategy, tolerance, value_cap, ties)
-        self.belief = _belief(problem)
+        self.belief = _belief(problem, self.rule)
         self.stream = agent_stream(seed)
-        self.terminal = np.zeros(problem.states, dtype=np.bool_)
+        self.terminal = self.belief.terminal
         self.residual = np.inf  # max |TV - V| of the last plan
         self._stale = True
-        _refresh_all(self.formula, self.rule, self.belief)
+        if strategy.growing:
+            _grow(self.formula, self.rule, self.belief, 0.0)
+        else:
+            _refresh_all(self.formula, self.rule, self.belief)
 
     def act(self, state: int) -> int:
         """The action to take in `state`; plans first if anything was learnt since."""
@@ -96,7 +108,7 @@ class TabularAgent:
         if terminated and not self.terminal[following]:
             self.terminal[following] = True
             self._stale = True
-            self._close(following)
+            kernels.close(self.belief, following)
 
     def plan(self) -> None:
         """Bring the internal value up to date with the model."""
@@ -122,6 +134,21 @@ class TabularAgent:
         """alpha(s, a, s'), shape (S, A, S): prior weight and samples."""
         return self.belief.counts.copy()
 
+    _certifier: Certifier | None = None
+
+    def certificate(self, state: int | None = None, *, eps: float, delta: float = 0.1) -> Certificate:
+        """V~, V_{h=0} and their gap in `state` (None: where it is largest), and what the theorem says at (eps, delta).
+
+        Cheap enough for every step, and the actions that follow are the same as without it: it plans if `act` would
+        have to, and keeps V_{h=0} apart. Paper: Definition 3, Theorem 1, Corollaries 1 and 2.
+        """
+        if self._certifier is None:
+            from hreach.agents.certificate import Certifier
+
+            self._certifier = Certifier(self)
+        s = None if state is None else self._checked("state", state, self.problem.states)
+        return self._certifier(s, eps, delta)
+
     def describe(self) -> dict[str, Any]:
         """Constants in force and where they come from, as plain numbers."""
         constants = {k: np.asarray(v).tolist() for k, v in self.strategy.constants.items()}
@@ -130,10 +157,13 @@ class TabularAgent:
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Everything that changed since construction, as plain arrays."""
         b = self.belief
+        growing = {"constants": b.constants.copy(), "plain": b.plain.copy()} if self.strategy.growing else {}
         return {
+            **growing,
             "counts": b.counts.copy(),
             "total": b.total.copy(),
             "income": b.income.copy(),
+            "clock": b.clock.copy(),
             "value": b.value.copy(),
             "q": b.q.copy(),
             "order": b.order.copy(),
@@ -151,21 +181,22 @@ class TabularAgent:
             if name not in arrays:
                 raise InputError(f"state_dict has no {name!r}; it must have {', '.join(mine)}.")
             require(arrays[name].shape == value.shape, f"{name} shape", arrays[name].shape, f"{value.shape}")
-        for name in ("counts", "total", "income", "value", "q", "order"):
+        grows = bool(np.isfinite(arrays["clock"]).all())
+        require(
+            grows == self.strategy.growing,
+            "clock",
+            arrays["clock"],
+            "that of an agent whose h grows if this one's does",
+        )
+        growing = ("constants", "plain") if grows else ()
+        for name in ("counts", "total", "income", "clock", "value", "q", "order", *growing):
             getattr(self.belief, name)[...] = arrays[name]
         self.stream[...] = arrays["stream"]
         self.terminal[...] = arrays["terminal"]
         self._stale = bool(arrays["stale"])
         self.residual = float(arrays["residual"])
+        self._certifier = None
         _refresh_all(self.formula, self.rule, self.belief)
-        for s in np.flatnonzero(self.terminal):
-            self._close(int(s))
-
-    def _close(self, state: int) -> None:
-        """Nothing follows a terminal state: no reward, no future."""
-        b = self.belief
-        for i in range(state * self.problem.actions, (state + 1) * self.problem.actions):
-            b.mean[i // 4, :, i % 4] = b.reach[i] = b.base[i] = b.radius[i] = 0
 
     def _checked(self, field_name: str, value: int, size: int) -> int:
         index = int(value)
@@ -194,6 +225,8 @@ def _rule(
         value_cap=np.inf if value_cap is None else number("value_cap", value_cap),
         freeze_at=float(strategy.freeze_at),
         random_action=float(strategy.random_action),
+        adaptive=strategy.adaptive,
+        lowest=min(0.0, float(reward.min())) / (1 - problem.gamma) if reward.size else 0.0,
     )
 
 
@@ -205,7 +238,7 @@ def _preference(ties: str | Sequence[int], actions: int) -> NDArray[np.int64]:
     return np.array([whole("ties", a, 0) for a in ties], dtype=np.int64)
 
 
-def _belief(problem: Problem) -> Belief:
+def _belief(problem: Problem, rule: Rule) -> Belief:
     """The belief before any sample; rewards not yet seen count as r_max / 2, the middle of [0, r_max]."""
     states, actions = problem.states, problem.actions
     model = Counts(states, actions, problem.prior)
@@ -223,4 +256,8 @@ def _belief(problem: Problem) -> Belief:
         order=np.arange(states, dtype=np.int64),
         target=np.zeros(states),
         matrix=np.zeros((states, states + 1)),
+        clock=np.array([0.0, np.inf]),
+        constants=rule.parameters.copy(),
+        plain=np.zeros(states),
+        terminal=np.zeros(states, dtype=np.bool_),
     )

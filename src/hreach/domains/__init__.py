@@ -21,6 +21,18 @@ DOMAINS = {
         "Kawaguchi 2016, A5",
         "ModifiedChain-v0",
     ),
+    "riverswim": Entry(
+        "hreach.domains.riverswim:RiverSwim",
+        "six states along a river; the current carries back whoever swims to where it pays",
+        "Strehl and Littman 2008",
+        "RiverSwim-v0",
+    ),
+    "sixarms": Entry(
+        "hreach.domains.sixarms:SixArms",
+        "a hall with six doors; the best room's door opens 1 time in 100",
+        "Strehl and Littman 2008",
+        "SixArms-v0",
+    ),
     "mountain-car": Entry(
         "hreach.domains.mountain_car:MountainCar",
         "a weak car must swing back to get out of a valley; noisy, and waiting in the valley is cheap",

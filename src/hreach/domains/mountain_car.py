@@ -125,7 +125,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         The same mathematics as `noise_free_step` and `known_reward`, in plain floats: NumPy costs ten times as much
         for a single state.
         """
-        if not (type(action) is int or isinstance(action, np.integer)) or not 0 <= action < self.actions:
+        if not isinstance(action, int | np.integer) or not 0 <= action < self.actions:
             require(False, "action", action, f"a whole number from 0 to {self.actions - 1}")
         v = self._v + self.power * (int(action) - 1) - self.gravity * math.cos(3 * self._x)
         v += self.noise * self.np_random.standard_normal()

@@ -60,6 +60,17 @@ class Spectrum(NamedTuple):
     def terms(self, phi: Array, block: Integers, ridge: float, rule: ZRule) -> Array:
         """(phi' g phi, ||phi' z||, ||w phi||) of every row of phi (N, n): shape (3, N). Paper: I_h."""
         result = np.zeros((3, len(phi)))
+        if phi.shape[1] <= _FEW:
+            parts = self.parts(ridge, rule)
+            _terms(
+                np.ascontiguousarray(self.vectors),
+                parts,
+                np.ascontiguousarray(phi),
+                block,
+                np.zeros(phi.shape[1]),
+                result,
+            )
+            return result
         for b, (g, w, z) in enumerate(zip(*self.parts(ridge, rule), strict=True)):
             rows = rows_of(block, b, len(self.values))
             along = phi[rows] @ self.vectors[b]
@@ -240,6 +251,26 @@ def _leverages(root: Array, phi: Array, block: Integers, work: Array, rows: Inte
                         total += work[i, lane] * work[i, lane]
                     result[rows[lane]] = total
                 filled = 0
+
+
+@compiled
+def _terms(vectors: Array, parts: Any, phi: Array, block: Integers, along: Array, result: Array) -> None:
+    """result (3, N) as in `Spectrum.terms`; along (n,) is work space for U'phi."""
+    g, w, z = parts
+    n = phi.shape[1]
+    for s in range(phi.shape[0]):
+        b = block[s]
+        along[:] = 0.0
+        for i in range(n):
+            for k in range(n):
+                along[k] += phi[s, i] * vectors[b, i, k]
+        gain, slant, left = 0.0, 0.0, 0.0
+        for k in range(n):
+            square = along[k] * along[k]
+            gain += g[b, k] * square
+            slant += z[b, k] * z[b, k] * square
+            left += w[b, k] * square
+        result[0, s], result[1, s], result[2, s] = gain, np.sqrt(slant), np.sqrt(left)
 
 
 @compiled

@@ -148,6 +148,8 @@ class LinearModel:
         seen = self.features(states, actions)
         spectra = [f.spectrum(self.refresh_growth) for f in self.factors]
         each = [s.terms(phi, block, ridge, rule) for s, (phi, block) in zip(spectra, seen, strict=True)]
+        if len(each) == 1:  # all outputs share them: no copies
+            return np.broadcast_to(each[0][:, :, None], (*each[0].shape, self.outputs))
         return np.stack(each, axis=2)[:, :, self.index]
 
     def features(self, states: ArrayLike, actions: ArrayLike) -> list[tuple[Array, Integers]]:

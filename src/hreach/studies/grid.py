@@ -58,7 +58,7 @@ def cell_of(study: Study, spec: AgentSpec) -> Cell:
         study.steps,
         study.seed,
         spec.episodes or study.episodes,
-        study.final_episodes,
+        0 if spec.reference else study.final_episodes,
     )
 
 

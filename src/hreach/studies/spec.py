@@ -63,9 +63,9 @@ class _Strict(BaseModel):
 class AgentSpec(_Strict):
     """One agent of a study; `variant` groups rows, `note` says what is special about this one.
 
-    In a study by episodes, a `reference` is drawn as a line to compare with (and may have a number of `episodes` of its
-    own: an agent with nothing to learn needs few), and `picture` asks for a picture of the last episode without
-    exploration.
+    In a study by episodes, a `reference` is drawn as a line to compare with (it has no final episodes, and may have a
+    number of `episodes` of its own: an agent with nothing to learn needs few), and `picture` asks for a picture of the
+    last episode without exploration.
     """
 
     agent: str
@@ -295,7 +295,9 @@ def _check_claim(study: Study, claim: Claim, here: Here) -> None:
         ok = claim.times == 1 or claim.kind == "best" or len(claim.rivals) > 0
         require(ok, "times", claim.times, "left out where `than` is a number")
     with here("statistic"):
-        ok = claim.statistic != "plain" or study.final_episodes > 0
+        asked = {*claim.algorithms, *claim.rivals}
+        ok = study.final_episodes > 0 and not any(s.reference and s.label in asked for s in study.agent)
+        ok = ok or claim.statistic != "plain"
         require(ok, "statistic", claim.statistic, "another one than 'plain' where there are no final_episodes")
 
 

@@ -56,6 +56,7 @@ from hreach.theory.measured import (
     measured_exploration_runtime,
     optimism_slack,
 )
+from hreach.theory.promise import Promise, promise
 from hreach.theory.regret import (
     average_loss_from_values,
     average_loss_of_run,
@@ -73,6 +74,7 @@ __all__ = [
     "Form",
     "LinearSizes",
     "PacMdp",
+    "Promise",
     "Sizes",
     "Statement",
     "affordable_h",
@@ -110,6 +112,7 @@ __all__ = [
     "optimism_gap",
     "optimism_slack",
     "pac_mdp",
+    "promise",
     "reachable_error",
     "regret",
     "returns_to_go",

@@ -1,0 +1,66 @@
+"""Figures 2 and 3 as tables for the docs: from the results of `hreach reproduce mountain-car hiv`.
+
+`python benchmarks/figures.py [RESULTS]` reads RESULTS/tables (default: results) and writes benchmarks/MOUNTAIN_CAR.md
+and benchmarks/HIV.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def number(text: str) -> str:
+    """Rewards of mountain car as they are, those of HIV in units of 1e10."""
+    if not text:
+        return "–"
+    value = float(text)
+    return f"{value:.0f}" if abs(value) < 1e5 else f"{value / 1e10:.3g}"
+
+
+def table(rows: list[dict[str, str]], goals: bool) -> list[str]:
+    last = "goals: fewest, most" if goals else "plain"
+    lines = [f"| algorithm | all episodes | last ten [10 %, 90 %] | {last} |", "|---|---|---|---|"]
+    for row in rows:
+        ten = f"{number(row['last10'])} [{number(row['last10_p10'])}, {number(row['last10_p90'])}]"
+        end = f"{row['goals_fewest']}, {row['goals_most']}" if goals else number(row["plain"])
+        lines.append(f"| {row['algorithm']} | {number(row['total'])} | {ten} | {end} |")
+    return lines
+
+
+def verdicts(rows: list[dict[str, str]]) -> list[str]:
+    """Each claim once, with the verdict of each variant."""
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    found = {(row["claim"], row["variant"]): row["verdict"] for row in rows}
+    lines = ["| claim | " + " | ".join(variants) + " |", "|---" * (1 + len(variants)) + "|"]
+    for claim in dict.fromkeys(row["claim"] for row in rows):
+        lines.append(f"| {claim} | " + " | ".join(found.get((claim, v), "–") for v in variants) + " |")
+    return lines
+
+
+def write(results: Path, study: str, name: str) -> None:
+    rows = read(results / "tables" / f"{study}.csv")
+    goals = any(float(row["goals_most"]) > 0 for row in rows)
+    lines = [f"Made by `hreach reproduce {study}` and `python benchmarks/figures.py`: {rows[0]['runs']} runs."]
+    for variant in dict.fromkeys(row["variant"] for row in rows):
+        lines += ["", f"*{variant}*", "", *table([row for row in rows if row["variant"] == variant], goals)]
+    lines += ["", *verdicts(read(results / "tables" / f"{study}-claims.csv"))]
+    (HERE / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    results = Path(sys.argv[1] if len(sys.argv) > 1 else "results")
+    write(results, "mountain-car", "MOUNTAIN_CAR.md")
+    write(results, "hiv", "HIV.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,443 @@
+"""Which h fits a lifetime: bounds and simulations for a grid of h, side by side.
+
+The problem at hand is not known, so it is stood in for by *surrogates*: domains or MDPs that are like it, or a family
+of random MDPs of its size (`random_mdp`). For each h, over the same surrogates and the same random numbers:
+
+    bounds    the explicit exploration runtime (Paper: Corollary 2) and the anytime error at T (Paper: Corollary 1)
+    average   reward per step over the lifetime, mean over runs, with a bootstrap interval (runs resampled within each
+              surrogate)
+    stuck     the share of runs that never took a pair of the set B below
+
+Let pi be an optimal policy of the surrogate and mu(s) the share of time that pi spends in s in the long run, from the
+start distribution. Its support is {(s, pi(s)): mu(s) > 0}, and B are the pairs of the support with the largest expected
+reward. Whoever has never taken a pair of B has never been paid as the optimal policy is paid at its best.
+
+Bounds of a growing h are those of its value at T, h_T; they hold for its last phase only (`hreach.agents.pac_rmdp`). An
+adaptive h has one for each pair and no bound.
+
+>>> choice = choose_h(300, 0.95, surrogates="chain", hs=[1, 8, "growing"], runs=5, threads=1)
+>>> [row["h"] for row in choice.rows()]
+['1', '8', 'growing']
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hreach.domains import make_domain
+from hreach.errors import InputError, at_least, discount, positive, require, shown, whole
+from hreach.mdp import TabularMDP
+from hreach.reach.growing import GROWTH
+from hreach.simulation import simulate
+from hreach.theory import Sizes, anytime_error, explicit_exploration_runtime
+from hreach.theory.bound import Bound, check_delta
+
+Array = NDArray[np.float64]
+HS: tuple[float | str, ...] = (0.5, 1, 4, 8, 16, 64, "growing", "growing:1", "adaptive")
+LEVEL, RESAMPLES = 0.95, 2000
+_MOST_ENTRIES = 4_000_000  # of a random MDP's P: beyond that a simulation is no longer quick
+_BLOCK = 4_000_000  # rewards held in memory at once
+_TENTH = 0.1
+
+
+@dataclass(frozen=True)
+class Option:
+    """One h: its bounds (None where they are vacuous; `_why` says what is wrong with them, "" if nothing), its runs.
+
+    h                 as it was given: "8", "growing", "growing:1" (c = 1), "adaptive"
+    h_at_end          its value at the end of the lifetime; None where each pair has its own
+    exploration       steps with |V~ - V_{h=0}| > epsilon, at most, with probability 1 - delta
+    error             eps_{T,h}: all but T steps are within it of the reachable optimum, with probability 1 - delta
+    average, low, high    reward per step, and its bootstrap interval
+    stuck             share of runs
+    """
+
+    h: str
+    h_at_end: float | None
+    exploration: float | None
+    exploration_why: str
+    error: float | None
+    error_why: str
+    average: float
+    low: float
+    high: float
+    stuck: float
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The options in the order of `hs`, the recommended one, and why.
+
+    lifetimes: (L,); averages: (H, L), the average reward of every h up to every one of these lifetimes, for a picture.
+    """
+
+    lifetime: int
+    gamma: float
+    epsilon: float
+    delta: float
+    runs: int
+    seed: int
+    surrogates: tuple[str, ...]
+    optimum: float  # long-run average reward of the optimal policies, mean over the surrogates
+    options: tuple[Option, ...]
+    recommended: str
+    reason: str
+    lifetimes: NDArray[np.int64]
+    averages: Array
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict for each h: the fields of `Option` and whether it is recommended."""
+        return [{**asdict(o), "recommended": o.h == self.recommended} for o in self.options]
+
+    def to_json(self) -> str:
+        """Everything, as JSON."""
+        own = (
+            "lifetime",
+            "gamma",
+            "epsilon",
+            "delta",
+            "runs",
+            "seed",
+            "surrogates",
+            "optimum",
+            "recommended",
+            "reason",
+        )
+        picture = {"lifetimes": self.lifetimes.tolist(), "averages": self.averages.tolist()}
+        return json.dumps({**{name: getattr(self, name) for name in own}, "options": self.rows(), **picture}, indent=1)
+
+
+def choose_h(
+    lifetime: int,
+    gamma: float = 0.95,
+    *,
+    sizes: tuple[int, int] | None = None,
+    surrogates: Any = None,
+    hs: Sequence[float | str] = HS,
+    runs: int = 100,
+    seed: int = 0,
+    epsilon: float | None = None,
+    delta: float = 0.1,
+    members: int = 10,
+    threads: int | None = None,
+) -> Choice:
+    """Compare `hs` for an agent that lives `lifetime` steps.
+
+    sizes        (|S|, |A|): the surrogates are `members` random MDPs of that size
+    surrogates   instead: the name of a domain, an environment with `.mdp()`, a `TabularMDP`, or a sequence of these
+    hs           numbers of at least 0, "growing" (c = .5), "growing:c", "adaptive"
+    runs         simulated runs for each h, shared among the surrogates (each gets at least one)
+    epsilon      accuracy of the explicit exploration bound; default: a tenth of r_max/(1-gamma)
+    delta        failure probability of the bounds
+
+    Recommended is, among the h that cannot be told from the best average (the 95 % bootstrap interval of the difference
+    contains 0), the one that got stuck least often, and of these the one that earned most.
+    """
+    steps, discounted, runs = whole("lifetime", lifetime, 1), discount(gamma), whole("runs", runs, 1)
+    seed, confidence = whole("seed", seed, 0), float(check_delta(delta))
+    require((sizes is None) != (surrogates is None), "sizes", sizes, "given if surrogates are not, and only then")
+    agents = [_agent(h) for h in _listed("hs", hs)]
+    labels = [label for label, _, _ in agents]
+    require(len(set(labels)) == len(labels), "hs", hs, "different from each other")
+    problems = _family(sizes, discounted, whole("members", members, 1), seed) if sizes else _given(surrogates)
+    truths = [_truth(env, discounted) for _, env in problems]
+    told = _sizes(problems, truths, discounted)
+    accuracy = _TENTH * told.top if epsilon is None else positive("epsilon", epsilon)
+    share = max(1, round(runs / len(problems)))
+    lifetimes = np.unique(np.geomspace(min(steps, 100), steps, 12).round().astype(np.int64))
+    averages = np.empty((len(agents), len(problems), share, len(lifetimes)))
+    stuck = np.empty((len(agents), len(problems), share), dtype=np.bool_)
+    for i, (_, params, _) in enumerate(agents):
+        for j, ((_, env), truth) in enumerate(zip(problems, truths, strict=True)):
+            run = (env, {**params, "gamma": discounted}, best_pairs(truth), (seed, j), threads)
+            averages[i, j], stuck[i, j] = _lived(*run, share, lifetimes)
+    last = averages[..., -1]
+    means = _resampled(last, seed)
+    options = tuple(
+        _option(label, h_at(steps), told, accuracy, confidence, steps, last[i], means[i], float(stuck[i].mean()))
+        for i, (label, _, h_at) in enumerate(agents)
+    )
+    chosen, reason = _recommend(options, means, steps)
+    return Choice(
+        lifetime=steps,
+        gamma=discounted,
+        epsilon=accuracy,
+        delta=confidence,
+        runs=share * len(problems),
+        seed=seed,
+        surrogates=tuple(name for name, _ in problems),
+        optimum=float(np.mean([t.average_reward(t.optimal_policy()) for t in truths])),
+        options=options,
+        recommended=chosen,
+        reason=reason,
+        lifetimes=lifetimes,
+        averages=averages.mean(axis=(1, 2)),
+    )
+
+
+def random_mdp(states: int, actions: int, gamma: float, seed: Any = 0) -> TabularMDP:
+    """A member of the family: an ordinary world and a treasure, easy to find in some members and hard in others.
+
+    The states 0 .. S - 2 are ordinary, and 0 is the start. A pair there has min(3, S - 1) successors, drawn without
+    replacement from the ordinary states, with probabilities from the flat Dirichlet; one action of every state has the
+    next state (cyclically) among them, so that each can be reached from each. Rewards are known, R(s, a): a tenth of
+    the ordinary pairs, and at least one, pay a number that is uniform on [0, .3], the others nothing.
+    State S - 1 is the treasure. One ordinary pair leads there with a probability that is log-uniform on [.01, 1]. One
+    action pays 1 there and stays with probability .9; the others, and the rest, lead to state 0.
+    With one state only, one action pays 1 and the others nothing.
+    """
+    S, A = whole("sizes", states, 1), whole("sizes", actions, 1)
+    require(S * A * S <= _MOST_ENTRIES, "sizes", (S, A), f"at most |S|^2 |A| = {_MOST_ENTRIES}, to be simulated")
+    rng = np.random.default_rng(seed)
+    ordinary = S - 1
+    P, R = np.zeros((S, A, S)), np.zeros((S, A))
+    for s in range(ordinary):
+        onwards = int(rng.integers(A))
+        for a in range(A):
+            successors = rng.permutation(ordinary)[:3]
+            if a == onwards and (s + 1) % ordinary not in successors:
+                successors[0] = (s + 1) % ordinary
+            P[s, a, successors] = rng.dirichlet(np.ones(len(successors)))
+    if ordinary:
+        pays = rng.permutation(ordinary * A)[: max(1, round(_TENTH * ordinary * A))]
+        R[pays // A, pays % A] = 0.3 * rng.random(len(pays))
+        door = int(rng.integers(ordinary)), int(rng.integers(A))
+        opens = math.exp(rng.uniform(math.log(0.01), 0.0))
+        P[door] *= 1 - opens
+        P[door][-1] = opens
+    prize = int(rng.integers(A))
+    R[-1, prize] = 1.0
+    P[-1, :, 0] = 1.0
+    P[-1, prize] *= 0.1
+    P[-1, prize, -1] += 0.9
+    return TabularMDP(P / P.sum(axis=2, keepdims=True), R, gamma)
+
+
+def best_pairs(mdp: TabularMDP) -> NDArray[np.bool_]:
+    """The set B of the module, (S, A): the best-paying pairs that an optimal policy takes in the long run."""
+    policy = mdp.optimal_policy()
+    chain = mdp.transitions()[np.arange(mdp.states), policy]
+    step = (chain + np.eye(mdp.states)) / 2  # lazy: the same limit, no periods
+    for _ in range(64):
+        step = step @ step
+        step /= step.sum(axis=1, keepdims=True)
+    support = mdp.start @ step > 1e-9
+    paid = mdp.expected_reward[np.arange(mdp.states), policy]
+    best = support & (paid >= paid[support].max() - 1e-12)
+    result = np.zeros((mdp.states, mdp.actions), dtype=np.bool_)
+    result[best, policy[best]] = True
+    return result
+
+
+def picture(result: Choice, path: str | Path) -> None:
+    """Average reward over (h, lifetime): one row for each h, one column for each lifetime.
+
+    The number is the average reward up to then, the colour its share of the best h of the column, which is framed.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    from hreach.report.plot import save_as
+
+    averages, lifetimes = result.averages, result.lifetimes
+    best = averages.max(axis=0)
+    share = averages / np.where(best > 0, best, 1.0)
+    figure = Figure(figsize=(2.2 + 0.72 * len(lifetimes), 1.5 + 0.42 * len(averages)), layout="constrained")
+    axes = figure.subplots()
+    shade = axes.imshow(np.clip(share, 0.5, 1.0), vmin=0.5, vmax=1.0, cmap="cividis", aspect="auto")
+    for i, row in enumerate(averages):
+        for j, value in enumerate(row):
+            ink = "black" if share[i, j] > 0.8 else "white"
+            axes.text(j, i, f"{value:#.3g}", ha="center", va="center", color=ink, fontsize=8)
+            if value == best[j]:
+                axes.add_patch(Rectangle((j - 0.47, i - 0.45), 0.94, 0.9, fill=False, edgecolor="#D55E00", linewidth=2))
+    axes.set_xticks(range(len(lifetimes)), [f"{t:,}" for t in lifetimes], fontsize=8)
+    names = [f"h = {o.h}" if o.h[0].isdigit() else o.h for o in result.options]
+    marked = [f"{n}  ★" if o.h == result.recommended else n for n, o in zip(names, result.options, strict=True)]
+    axes.set_yticks(range(len(marked)), marked, fontsize=9)
+    axes.set_xlabel("lifetime (steps)")
+    where = ", ".join(result.surrogates[:3]) + (" ..." if len(result.surrogates) > 3 else "")
+    axes.set_title(f"Average reward per step: {where}\nframe: best of the column   ★: recommended", fontsize=10)
+    bar = figure.colorbar(shade, ax=axes, ticks=[0.5, 0.75, 1.0])
+    bar.ax.set_yticklabels(["half or less", "3/4", "the best"], fontsize=8)
+    save_as(figure, Path(path))
+
+
+# --- parts -------------------------------------------------------------------------------------------------------
+
+
+def _listed(field: str, values: Any) -> list[Any]:
+    ok = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) and len(values) > 0
+    require(ok, field, values, "a list with at least one entry")
+    return list(values)
+
+
+def _agent(h: float | str) -> tuple[str, dict[str, Any], Any]:
+    """(label, parameters of pac-rmdp, h at the end of a lifetime as a function of it) of an entry of `hs`."""
+    if isinstance(h, str) and h == "adaptive":
+        return h, {"h": h}, lambda _: None
+    if isinstance(h, str) and (h == "growing" or h.startswith("growing:")):
+        c = GROWTH if h == "growing" else positive("c", _as_number("c", h.removeprefix("growing:")))
+        label = "growing" if c == GROWTH else f"growing:{c:g}"
+        return label, {"h": "growing", "c": c}, lambda steps: c * math.log(steps + 2)
+    value = at_least("h", _as_number("h", h), 0)
+    return f"{value:g}", {"h": value}, lambda _: value
+
+
+def _as_number(field: str, text: Any) -> Any:
+    """Text as a number, where it is one; the checks that follow refuse the rest."""
+    try:
+        return float(text) if isinstance(text, str) else text
+    except ValueError:
+        raise InputError(
+            f"{field} is {shown(text)}, but must be a number, 'growing', 'growing:c' or 'adaptive'."
+        ) from None
+
+
+def _family(sizes: Any, gamma: float, members: int, seed: int) -> list[tuple[str, Any]]:
+    ok = isinstance(sizes, Sequence | np.ndarray) and not isinstance(sizes, str) and len(sizes) == 2
+    require(ok, "sizes", sizes, "two numbers, |S| and |A|")
+    S, A = (whole("sizes", n, 1) for n in sizes)
+    return [(f"random {S}x{A} #{i}", random_mdp(S, A, gamma, (seed, i))) for i in range(members)]
+
+
+def _given(surrogates: Any) -> list[tuple[str, Any]]:
+    one = isinstance(surrogates, str | TabularMDP) or not isinstance(surrogates, Sequence)
+    result = []
+    for i, each in enumerate([surrogates] if one else _listed("surrogates", surrogates)):
+        env = make_domain(each) if isinstance(each, str) else each
+        core = getattr(env, "unwrapped", env)
+        if not (isinstance(env, TabularMDP) or callable(getattr(core, "mdp", None))):
+            raise InputError(f"surrogates has {shown(each)}, but they must be tabular: their truth is needed.")
+        result.append((each if isinstance(each, str) else f"{type(core).__name__} #{i}", env))
+    return result
+
+
+def _truth(env: Any, gamma: float) -> TabularMDP:
+    """The surrogate's MDP with this discount."""
+    mdp = env if isinstance(env, TabularMDP) else getattr(env, "unwrapped", env).mdp()
+    assert isinstance(mdp, TabularMDP)
+    return TabularMDP(mdp.transitions(), mdp.reward_table(), gamma, start=mdp.start)
+
+
+def _sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP], gamma: float) -> Sizes:
+    """What the bounds are told: the largest of the surrogates' sizes and rewards."""
+    tables = [
+        t.reward_table()
+        if isinstance(env, TabularMDP)
+        else getattr(getattr(env, "unwrapped", env), "known_reward", None)
+        for (_, env), t in zip(problems, truths, strict=True)
+    ]
+    known = [t.reward_table() if r is None else r for r, t in zip(tables, truths, strict=True)]
+    return Sizes(
+        max(t.states for t in truths),
+        max(t.actions for t in truths),
+        gamma,
+        positive("largest reward", max(float(r.max()) for r in known)),
+        any(r.ndim == 3 for r in known),
+    )
+
+
+def _lived(
+    env: Any, params: dict[str, Any], best: NDArray[np.bool_], seed: tuple[int, int], threads: int | None,
+    runs: int, lifetimes: NDArray[np.int64],
+) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
+    """Average reward up to each lifetime (runs, L), and whether the run got stuck (runs,)."""
+    steps = int(lifetimes[-1])
+    averages, stuck = np.empty((runs, len(lifetimes))), np.empty(runs, dtype=np.bool_)
+    for part in _parts(runs, max(1, _BLOCK // steps)):
+        count = part.stop - part.start
+        done = simulate(
+            env,
+            "pac-rmdp",
+            params,
+            runs=count,
+            steps=steps,
+            seed=seed,
+            first_run=part.start,
+            threads=threads,
+            visits=True,
+        )
+        assert done.visits is not None
+        for k, t in enumerate(lifetimes):
+            averages[part, k] = done.reward[:, :t].mean(axis=1)
+        stuck[part] = ~(done.visits[:, best] > 0).any(axis=1)
+    return averages, stuck
+
+
+def _parts(runs: int, size: int) -> Iterator[slice]:
+    return (slice(first, min(first + size, runs)) for first in range(0, runs, size))
+
+
+def _resampled(values: Array, seed: int) -> Array:
+    """Means (H, RESAMPLES) of bootstrap samples of values (H, problems, runs), the runs drawn within each problem.
+
+    The same runs are drawn for every h, because they share their random numbers.
+    """
+    _, problems, runs = values.shape
+    rng = np.random.default_rng((seed, 1))
+    total = np.zeros((len(values), RESAMPLES))
+    for j in range(problems):
+        total += values[:, j, rng.integers(runs, size=(RESAMPLES, runs))].mean(axis=-1)
+    return np.asarray(total / problems)
+
+
+def _option(
+    label: str, h: float | None, sizes: Sizes, eps: float, delta: float, steps: int,
+    values: Array, means: Array, stuck: float,
+) -> Option:  # fmt: skip
+    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    none = "each pair has an h of its own"
+    exploration: tuple[float | None, str] = None, none
+    error: tuple[float | None, str] = None, none
+    if h is not None:
+        exploration = _promise(explicit_exploration_runtime(sizes, eps, delta, h))
+        if exploration[0] is not None and exploration[0] > steps:
+            exploration = exploration[0], "longer than the lifetime"
+        error = _promise(anytime_error(sizes, steps, delta, h))
+    return Option(label, h, *exploration, *error, float(values.mean()), float(low), float(high), stuck)
+
+
+def _promise(bound: Bound) -> tuple[float | None, str]:
+    return (None, f"vacuous: {bound.why}") if bound.vacuous else (float(bound), "")
+
+
+def _recommend(options: tuple[Option, ...], means: Array, steps: int) -> tuple[str, str]:
+    """(label, one sentence)."""
+    top = int(np.argmax([o.average for o in options]))
+    like_the_best = np.quantile(means[top] - means, (1 - LEVEL) / 2, axis=1) <= 0
+    like_the_best[top] = True
+    _, _, i = min((o.stuck, -o.average, i) for i, o in enumerate(options) if like_the_best[i])
+    chosen = options[i]
+    earned = f"{chosen.average:.4g} a step over {steps} steps ({chosen.low:.4g} to {chosen.high:.4g})"
+    if i == top:
+        why = f"it earned most, {earned}, and {_stuck(chosen.stuck)}"
+    else:
+        other = options[top]
+        why = (
+            f"it earned {earned}, which cannot be told from the most ({other.average:.4g}, {_named(other.h)}), "
+            f"and {_stuck(chosen.stuck)}, the other {other.stuck:.0%}"
+            if other.stuck > chosen.stuck
+            else f"it earned {earned} and {_stuck(chosen.stuck)}"
+        )
+    worst = max((o for o in options if not like_the_best[options.index(o)]), key=lambda o: o.stuck, default=None)
+    warning = ""
+    if worst is not None and worst.stuck > max(0.1, chosen.stuck):
+        warning = f"; {_named(worst.h)} got stuck in {worst.stuck:.0%}"
+    return chosen.h, f"Take {_named(chosen.h)}: {why}{warning}."
+
+
+def _stuck(share: float) -> str:
+    return "never got stuck" if share == 0 else f"got stuck in {share:.0%} of runs"
+
+
+def _named(label: str) -> str:
+    return f"h = {label}"

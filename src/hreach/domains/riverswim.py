@@ -1,0 +1,70 @@
+"""RiverSwim of Strehl & Littman (2008), "An analysis of model-based interval estimation for Markov decision processes".
+
+Rewards / 10^4. Action 0 swims left and always succeeds; action 1 swims right, against the current. Inside, it moves
+right with probability `forward` and is carried left with probability `back`, else it stays. In the first state it moves
+with probability `first`, else stays; in the last it stays with probability `last`, else is carried left. Swimming left
+in the first state pays `small`, staying in the last one pays `large`. The start is drawn from the states `start`.
+
+The variant of Osband, Russo & Van Roy (2013), which pays for swimming right in the last state, carried away or not:
+
+    RiverSwim(forward=.35, back=.05, first=.6, last=.6, small=.005, large=1, start=(0,), pays="trying")
+
+The agent is told the expected reward R(s, a).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from hreach.domains.tabular import TabularEnv
+from hreach.errors import finite, number, require, whole
+from hreach.mdp import TabularMDP
+
+
+class RiverSwim(TabularEnv):
+    """`RiverSwim(length=6, forward=0.3, back=0.1, first=0.3, last=0.3, small=0.0005, large=1.0, start=(1, 2))`."""
+
+    def __init__(
+        self,
+        length: int = 6,
+        forward: float = 0.3,
+        back: float = 0.1,
+        first: float = 0.3,
+        last: float = 0.3,
+        small: float = 0.0005,
+        large: float = 1.0,
+        start: Sequence[int] = (1, 2),
+        pays: Literal["staying", "trying"] = "staying",
+        gamma: float = 0.95,
+    ) -> None:
+        length = whole("length", length, 2)
+        for name, value in (("forward", forward), ("back", back), ("first", first), ("last", last)):
+            require(0 <= number(name, value) <= 1, name, value, "a probability from 0 to 1")
+        require(forward + back <= 1, "forward + back", forward + back, "a probability from 0 to 1")
+        require(pays in ("staying", "trying"), "pays", pays, "'staying' or 'trying'")
+        P = np.zeros((length, 2, length))
+        for s in range(length):
+            P[s, 0, max(s - 1, 0)] = 1
+        for s in range(1, length - 1):
+            P[s, 1, s + 1], P[s, 1, s], P[s, 1, s - 1] = forward, 1 - forward - back, back
+        P[0, 1, 1], P[0, 1, 0] = first, 1 - first
+        P[-1, 1, -1], P[-1, 1, -2] = last, 1 - last
+        R = np.zeros((length, 2, length))
+        R[0, 0] = finite("small", small)
+        R[-1, 1, slice(None) if pays == "trying" else -1] = finite("large", large)
+        mdp = TabularMDP(P, R, gamma, start=_anywhere(start, length))
+        super().__init__(mdp, mdp.expected_reward)
+
+
+def _anywhere(start: Sequence[int], length: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The uniform distribution over the states `start`, shape (length,)."""
+    allowed = f"different states from 0 to {length - 1}"
+    require(isinstance(start, Sequence | np.ndarray) and not isinstance(start, str), "start", start, allowed)
+    chosen = [whole("start", s, 0) for s in start]
+    require(0 < len(chosen) == len(set(chosen)) and max(chosen) < length, "start", start, allowed)
+    weights = np.zeros(length)
+    weights[chosen] = 1 / len(chosen)
+    return weights
