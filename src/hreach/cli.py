@@ -92,7 +92,7 @@ def reproduce(
     loaded = [(name, load_catalog(name)) for name in dict.fromkeys(studies or TABLES)]
     if quick:
         loaded = [(name, _quick(study)) for name, study in loaded]
-    _execute(loaded, "Bounded optimal exploration, reproduced", _lead([s for _, s in loaded]), out, runs, jobs)
+    _execute(loaded, "Bounded optimal exploration, reproduced", _lead([s for _, s in loaded]), out, runs, jobs, TABLES)
 
 
 def _quick(study: Study) -> Study:
@@ -140,7 +140,13 @@ app.command(name="choose-h")(commands.choose_h)
 
 
 def _execute(
-    studies: list[tuple[str, Study]], title: str, lead: str, out: Path, runs: int | None, jobs: int | None
+    studies: list[tuple[str, Study]],
+    title: str,
+    lead: str,
+    out: Path,
+    runs: int | None,
+    jobs: int | None,
+    audited: tuple[str, ...] = (),
 ) -> None:
     """Run the studies with progress on the error stream, write everything, print where the page is."""
     from rich.console import Console
@@ -164,7 +170,7 @@ def _execute(
         print(f"hreach: {error}; what was finished is kept and not computed again.", file=sys.stderr)
         raise typer.Exit(1) from None
     console.print("drawing ...")
-    page = publish(out, title, lead, finished)
+    page = publish(out, title, lead, finished, audited)
     for done in finished:
         print(f"{done.study.title}: {done.summary or 'done'} ({done.seconds:.1f} s)")
     print(f"page:   {page}\ntables: {out / 'tables'}\nfigures: {out / 'figures'}")

@@ -151,6 +151,54 @@ def episodes_figure(
     return figure
 
 
+def promises_figure(
+    bands: Sequence[Band], bound: tuple[str, Numbers, Numbers] | None, *, title: str, eps: float, largest: float
+) -> Figure:
+    """Show measured errors on a logarithmic axis, with (label, steps, values) of a bound as a dashed line.
+
+    From `largest` on, the shaded part, a bound says nothing. Errors below a hundredth of eps, such as those of an agent
+    that does better than the reachable optimum, are drawn there.
+    """
+    _check(bands, largest)
+    floor, labels = eps / 100, [band.label for band in bands]
+    raised = [
+        replace(b, mean=_above(b.mean, floor), low=_above(b.low, floor), high=_above(b.high, floor)) for b in bands
+    ]
+    heading = textwrap.wrap(_clean(title, LONGEST_TITLE), LONGEST_TITLE_LINE) or [""]
+    top, body = 26.0 + 15.0 * len(heading), 270.0
+    height = BOTTOM + body + top
+    highest = 1.5 * max(
+        largest, *(float(np.max(b.high)) for b in raised), 0 if bound is None else float(bound[2].max())
+    )
+    with _style():
+        figure = Figure(figsize=(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH), facecolor="white")
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((LEFT / WIDTH, BOTTOM / height, 0.5, body / height))
+        _frame(axes, "step", raised, (floor / 1.25, highest), log=True)
+        axes.axhspan(largest, highest, color="#f1f1f1", linewidth=0, zorder=0)
+        axes.set_ylabel("error in value", color=INK, fontsize=9.5)
+        _head(figure, heading, f"errors below {floor:.2g}, or none, are drawn at {floor:.2g}", height)
+        references = {f"ε = {eps:.3g}": eps, f"from {largest:.3g} on: no promise": largest}
+        ends = _lines(axes, raised, references, _shaded(labels, _pens(labels)))
+        _label_ends([axes], [*ends, *_bound_line(axes, bound)], body, LEFT)
+        figure.set_label(_clean(f"{title}. Error at the last step: {_spoken(bands, references)}.", 10_000))
+    return figure
+
+
+def _above(values: Numbers, floor: float) -> Numbers:
+    return np.maximum(values, floor)
+
+
+def _bound_line(axes: Axes, bound: tuple[str, Numbers, Numbers] | None) -> list[_End]:
+    """Draw a bound, and say where it ends."""
+    if bound is None:
+        return []
+    label, steps, values = bound
+    pen = _Pen(INK, (0, (5, 2.5)), "")
+    axes.plot(steps, values, zorder=2.5, **_ink(pen))
+    return [_End(_clean(label, LONGEST_LABEL), float(steps[-1]) / axes.get_xlim()[1], float(values[-1]), pen)]
+
+
 def save(figure: Figure, folder: Path, name: str) -> str:
     """Write name.svg and name.png; return the SVG element, ready to be put into a page beside others.
 

@@ -71,6 +71,40 @@ class EpisodeRow:
 
 
 @dataclass(frozen=True)
+class PromiseRow:
+    """One algorithm in one study: what was measured, as (median, least, most) of the runs, and what was promised.
+
+    bad_steps, exploring_steps   of a run's `steps`, and their bounds by Theorem 1 and Corollary 2
+    anytime_error                at the last step, and its bound, which says nothing unless it is below `largest`
+    exploration_over             the step from which on no step explores explicitly; infinite if the last one does
+    lemma_1_violations           in all runs together
+    kept                         whether no promise was broken; a bound of None was not promised
+    why                          why Theorem 1's bound says nothing, "" if it does
+    """
+
+    algorithm: str
+    variant: str
+    study: str
+    eps: float
+    delta: float
+    h: int
+    runs: int
+    steps: int
+    bad_steps: tuple[float, float, float]
+    bad_steps_bound: float | None
+    anytime_error: tuple[float, float, float]
+    anytime_error_bound: float | None
+    largest: float
+    exploring_steps: tuple[float, float, float]
+    exploring_steps_bound: float | None
+    exploration_over: tuple[float, float, float]
+    lemma_1_violations: int
+    kept: bool
+    why: str
+    note: str
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What the data of one variant say about a claim: the verdict and the numbers behind it."""
 
@@ -97,7 +131,7 @@ class Section:
     title: str
     text: str
     figures: Sequence[tuple[str, str]]
-    rows: Sequence[Row] | Sequence[EpisodeRow]
+    rows: Sequence[Row] | Sequence[EpisodeRow] | Sequence[PromiseRow]
     csv: str | None
     claims: Sequence[ClaimShown] = ()
     claims_csv: str | None = None
@@ -166,6 +200,18 @@ def claims_summary(claims: Sequence[ClaimShown]) -> str:
     return "; ".join(sentences) + "." if sentences else ""
 
 
+def promises_summary(rows: Sequence[PromiseRow]) -> str:
+    """Say in one sentence whether what was promised was kept, and whether it said anything."""
+    if not rows:
+        return ""
+    broken = [f"{row.algorithm} ({row.study})" for row in rows if not row.kept]
+    if broken:
+        return f"Not every promise was kept: {', '.join(broken)}."
+    if all(row.why and (row.anytime_error_bound or math.inf) >= row.largest for row in rows):
+        return "No promise was broken; none of them says anything about so few steps."
+    return "Every promise was kept."
+
+
 def _plural(verdict: str, count: int) -> str:
     return verdict if count == 1 else {HOLDS: "hold", FAILS: "do not hold"}.get(verdict, verdict)
 
@@ -201,7 +247,8 @@ def _contents(sections: Sequence[Section]) -> str:
 
 def _result(section: Section) -> str:
     """What came out, in one sentence."""
-    return claims_summary(section.claims) or summary(row for row in section.rows if isinstance(row, Row))
+    promises = promises_summary([row for row in section.rows if isinstance(row, PromiseRow)])
+    return promises or claims_summary(section.claims) or summary(row for row in section.rows if isinstance(row, Row))
 
 
 def _section(section: Section) -> str:
@@ -250,8 +297,8 @@ def _outcome(outcome: Outcome) -> str:
 
 def _table(section: Section) -> str:
     """All rows, those of one variant together, the paper's own run first."""
-    by_episodes = any(isinstance(row, EpisodeRow) for row in section.rows)
-    caption, columns = _episode_columns(section.rows) if by_episodes else _step_columns(section.rows)
+    kinds = {EpisodeRow: _episode_columns, PromiseRow: _promise_columns}
+    caption, columns = kinds.get(type(section.rows[0]), _step_columns)(section.rows)
     variants = dict.fromkeys([AS_PRINTED, AS_DEFINED, *(row.variant for row in section.rows)])
     groups = [_group(v, [row for row in section.rows if row.variant == v], columns) for v in variants]
     name = escape(f"Table: {section.title}")
@@ -296,6 +343,54 @@ def _episode_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
         caption += " Plain: episodes after the last one, acting on the learnt model as it is."
         columns.append(_Column("Plain", lambda row: _estimate(row.plain, row.plain_p10, row.plain_p90, total)))
     return caption, [*columns, _Column("Runs", lambda row: str(row.runs))]
+
+
+def _promise_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
+    """(caption, columns): what was measured, each number followed by its bound."""
+    caption = "Median of the runs [least, most]." if any(row.runs > 1 for row in rows) else "One run each."
+    caption += (
+        " ε-bad steps: counted at checkpoints, each standing for the steps to the next; bounded by Theorem 1."
+        " Error: the anytime error at the last step. Exploring: steps of explicit exploration; over: the step from"
+        " which on there are none. A bound says nothing unless it is below the worst that is possible: all steps of a"
+        " run, or an error as large as the largest value."
+    )
+    return caption, [
+        _Column("h", lambda row: str(row.h)),
+        _Column("ε-bad steps", lambda row: _middle(row.bad_steps)),
+        _Column("Bound", lambda row: _promised(row.bad_steps_bound, row.steps)),
+        _Column("Error", lambda row: _middle(row.anytime_error, _hundredths)),
+        _Column("Bound", lambda row: _promised(row.anytime_error_bound, row.largest)),
+        _Column("Exploring", lambda row: _middle(row.exploring_steps)),
+        _Column("Over", lambda row: _middle(row.exploration_over, _step)),
+        _Column("Lemma 1", _violations),
+    ]
+
+
+def _middle(values: Sequence[float], written: Callable[[float | None], str] | None = None) -> str:
+    """Write `median [least, most]`; runs that agree have no range."""
+    median, low, high = values
+    if low == high:
+        return _estimate(median, None, None, written or total)
+    return _estimate(median, low, high, written or total)
+
+
+def _promised(bound: float | None, limit: float) -> str:
+    """A bound; from the limit on it says nothing."""
+    if bound is None:
+        return "<small>nothing promised</small>"
+    return total(bound) + (" <small>says nothing</small>" if bound >= limit else "")
+
+
+def _hundredths(value: float | None) -> str:
+    return _number(value, 2)
+
+
+def _step(value: float | None) -> str:
+    return "never" if value is not None and math.isinf(value) else total(value)
+
+
+def _violations(row: PromiseRow) -> str:
+    return f"violated {row.lemma_1_violations} times" if row.lemma_1_violations else "holds"
 
 
 def _css(column: _Column) -> str:
@@ -415,6 +510,7 @@ thead th { font-weight: 600; border-bottom: 2px solid var(--ink); white-space: n
 tbody tr { border-bottom: 1px solid var(--rule); }
 tbody .group th { padding-top: 1.3rem; font-weight: 600; color: var(--soft); }
 th small { display: block; max-width: 20rem; font-size: .8rem; color: var(--soft); }
+td small { display: block; font-size: .8rem; color: var(--soft); }
 .n { text-align: right; }
 td b { font-weight: 600; }
 td span { white-space: nowrap; }

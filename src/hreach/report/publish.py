@@ -15,7 +15,7 @@ import numpy as np
 
 from hreach._version import __version__
 from hreach.domains import make_domain
-from hreach.report import claims
+from hreach.report import claims, promises
 from hreach.report.claims import Judged, judge_all
 from hreach.report.figures import Band, average_reward_figure, episodes_figure, save
 from hreach.report.page import (
@@ -46,7 +46,12 @@ class Finished:
     @property
     def size(self) -> str:
         """How much was simulated."""
-        return f"{len(self.results[0][1].total)} runs of {self.study.steps} steps"
+        return f"{self.runs} runs of {self.study.steps} steps"
+
+    @property
+    def runs(self) -> int:
+        """Runs of each row."""
+        return len(self.results[0][1].total)
 
     @property
     def summary(self) -> str:
@@ -104,13 +109,23 @@ class FinishedEpisodes:
         return Section(self.name, self.study.title, self.study.text, figures, table, csv, shown, claims_csv)
 
 
-def publish(out: Path, title: str, lead: str, finished: Sequence[Finished | FinishedEpisodes]) -> Path:
-    """Write DIR/tables/*.csv, DIR/figures/*.svg|png and DIR/report.html; the page's path is returned."""
+def publish(
+    out: Path, title: str, lead: str, finished: Sequence[Finished | FinishedEpisodes], audited: Sequence[str] = ()
+) -> Path:
+    """Write DIR/tables/*.csv, DIR/figures/*.svg|png and DIR/report.html; the page's path is returned.
+
+    Of the studies named in `audited`, some runs are held against the paper's promises.
+    """
     for folder in ("tables", "figures"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     sections = [done.section(out) for done in finished]
+    facts = dict(provenance(finished))
+    judged = [(d.name, d.study, d.runs) for d in finished if isinstance(d, Finished) and d.name in audited]
+    if judged:
+        sections.append(promises.section(out, judged))
+        facts[promises.TITLE] = promises.settings(judged)
     page = out / "report.html"
-    write(page, render(title, lead, sections, provenance(finished)))
+    write(page, render(title, lead, sections, facts))
     return page
 
 

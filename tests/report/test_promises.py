@@ -1,0 +1,218 @@
+"""Promise and truth: are these the study's own runs, the right bounds beside them, and nothing else changed?"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hreach import simulate, theory
+from hreach.auditing.result import Total
+from hreach.loop import Run, run
+from hreach.report import promises
+from hreach.report.figures import Band, promises_figure
+from hreach.report.page import PromiseRow, Row, Section, promises_summary, render
+from hreach.report.promises import Audited, audited, chosen, promise_row, section, to_csv
+from hreach.report.publish import Finished, publish
+from hreach.studies.grid import cell_of
+from hreach.studies.runner import run_study
+from hreach.studies.spec import AgentSpec, Study, load_catalog
+from hreach.studies.store import Store
+
+STEPS = 150
+ROW = Row("VBE(0.1)", "as printed", 0.15, 0.1, 0.2, 0.0006, 1000, 0.155, 0.11, 0.21, "reproduced", "")
+OTHER = Section("chain", "Chain", "text", [], [ROW], "chain.csv")
+
+
+def short(name: str, steps: int = STEPS, **fields: Any) -> Study:
+    return load_catalog(name).model_copy(update={"steps": steps, **fields})
+
+
+def sizes(found: Sequence[Audited]) -> theory.Sizes:
+    return found[0].audits[0].sizes
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Audited]:
+    return audited(short("modified-chain"), 3)
+
+
+@pytest.fixture(scope="module")
+def rows(found: list[Audited]) -> list[PromiseRow]:
+    return [promise_row(short("modified-chain"), one) for one in found]
+
+
+def test_one_row_of_each_family_is_chosen_as_defined() -> None:
+    for name in ("chain", "modified-chain"):
+        specs = chosen(load_catalog(name))
+        assert [s.label for s in specs] == [
+            *("PAC-RMDP(1)", "PAC-RMDP(8)", "PAC-RMDP(16)"),
+            *("MBIE(0.01, 0.1)", "BOLT(148)"),
+        ]
+        assert {s.variant for s in specs} == {"as defined"}
+        assert [s.params["prior"] for s in specs] == [0, 0, 0, 0, 1]
+
+
+def test_without_that_variant_all_rows_are_candidates_and_missing_ones_are_left_out() -> None:
+    mine = [AgentSpec(agent="greedy"), AgentSpec(agent="bolt", algorithm="BOLT(9)"), AgentSpec(agent="mbie-eb")]
+    assert [s.label for s in chosen(short("chain", agent=mine))] == ["BOLT(9)"]
+
+
+@pytest.mark.parametrize("name", ["chain", "modified-chain"])
+def test_the_audited_runs_are_the_studys_own(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Run] = []
+
+    def recorded(*args: Any, **options: Any) -> Run:
+        made.append(run(*args, **options))
+        return made[-1]
+
+    monkeypatch.setattr(promises, "run", recorded)
+    study = short(name)
+    audited(study, 2)
+    cells = [cell_of(study, spec) for spec in chosen(study)]
+    theirs = [simulate(name, c.agent, c.params, runs=2, steps=STEPS, seed=c.entropy).reward for c in cells]
+    assert np.array_equal(np.concatenate(theirs), [one.rewards for one in made])
+
+
+def test_the_bounds_are_those_of_the_theory_at_a_tenth_of_the_largest_value(
+    found: list[Audited], rows: list[PromiseRow]
+) -> None:
+    problem = sizes(found)
+    for row, h in zip(rows, (1, 8, 16, None, 148), strict=True):
+        assert row.eps == pytest.approx(problem.r_max / (1 - problem.gamma) / 10)
+        if h is None:
+            continue
+        assert row.h == h
+        assert row.bad_steps_bound == theory.sample_complexity(problem, row.eps, row.delta, h).value
+        assert row.anytime_error_bound == theory.anytime_error(problem, STEPS, row.delta, h).value
+
+
+def test_mbie_is_judged_by_8_says_so_and_has_no_bound(rows: list[PromiseRow]) -> None:
+    mbie = rows[3]
+    assert (mbie.h, mbie.bad_steps_bound, mbie.anytime_error_bound, mbie.exploring_steps_bound) == (8, None, None, None)
+    assert "judged by h = 8" in mbie.note
+    assert not any("judged by" in row.note for row in rows if row is not mbie)
+
+
+def test_the_first_and_the_last_step_are_looked_at(found: list[Audited]) -> None:
+    for one in found:
+        for audit in one.audits:
+            assert (audit.step[0], audit.step[-1], len(audit.step)) == (0, STEPS - 1, promises.CHECKPOINTS)
+
+
+def test_a_row_has_median_least_and_most_of_the_runs(found: list[Audited]) -> None:
+    one = found[1]
+    bad = [Total(float(n), 1e9, "") for n in (30, 10, 20)]
+    over = [7, None, 5]
+    changed = [
+        replace(a, bad_steps=b, exploration_over=o, violations=2) for a, b, o in zip(one.audits, bad, over, strict=True)
+    ]
+    row = promise_row(short("modified-chain"), replace(one, audits=changed))
+    assert row.bad_steps == (20, 10, 30)
+    assert row.exploration_over == (7, 5, np.inf)
+    assert row.lemma_1_violations == 6
+    last = sorted(a.reachable[-1] - a.policy[-1] for a in one.audits)
+    assert row.anytime_error == (last[1], last[0], last[2])
+
+
+def test_a_broken_promise_is_named_at_the_top(found: list[Audited], rows: list[PromiseRow]) -> None:
+    assert promises_summary(rows) == "No promise was broken; none of them says anything about so few steps."
+    broken = replace(found[2].audits[1], bad_steps=Total(11.0, 10.0, ""))
+    one = replace(found[2], audits=[found[2].audits[0], broken])
+    row = promise_row(short("modified-chain"), one)
+    assert not row.kept
+    assert promises_summary([*rows, row]) == "Not every promise was kept: PAC-RMDP(16) (Modified chain)."
+    telling = replace(rows[0], anytime_error_bound=rows[0].largest / 2)
+    assert promises_summary([telling, *rows]) == "Every promise was kept."
+
+
+def test_the_csv_has_every_number_and_is_empty_where_there_is_none(rows: list[PromiseRow]) -> None:
+    first = replace(rows[0], bad_steps=(2.0, 1.0, 3.0), exploration_over=(9.0, 4.0, np.inf))
+    lines = list(csv.DictReader(io.StringIO(to_csv([first, rows[3]]))))
+    assert [lines[0][f"bad_steps{end}"] for end in ("", "_least", "_most")] == ["2", "1", "3"]
+    assert [lines[0][f"exploration_over{end}"] for end in ("", "_least", "_most")] == ["9", "4", ""]
+    assert float(lines[0]["bad_steps_bound"]) == pytest.approx(first.bad_steps_bound, rel=1e-5)
+    assert (lines[1]["algorithm"], lines[1]["anytime_error_bound"], lines[1]["h"]) == ("MBIE(0.01, 0.1)", "", "8")
+    assert "PAC-RMDP(h)" in lines[1]["why"]
+
+
+def cells(row: PromiseRow) -> list[str]:
+    page = render("t", "l", [Section("p", "P", "", [], [row], None)], {})
+    return page.split('<th scope="row">')[1].split("</tr>")[0].split("<td")[1:]
+
+
+def test_the_page_says_which_bounds_say_nothing(rows: list[PromiseRow]) -> None:
+    row = replace(rows[0], bad_steps_bound=STEPS - 1.0, anytime_error_bound=rows[0].largest)
+    shown = cells(row)
+    assert "149" in shown[2]
+    assert "nothing" not in shown[2]
+    assert "says nothing" in shown[4]
+    assert [("nothing promised" in cell) for cell in cells(rows[3])] == [i in (2, 4) for i in range(8)]
+    assert "never" in cells(replace(row, exploration_over=(np.inf, 3.0, np.inf)))[6]
+    assert ["holds" in cells(row)[7], "violated 4 times" in cells(replace(row, lemma_1_violations=4))[7]] == [True] * 2
+
+
+def test_other_sections_are_as_they_were(rows: list[PromiseRow]) -> None:
+    alone = render("t", "l", [OTHER], {})
+    both = render("t", "l", [OTHER, Section("promises", "P", "", [], rows, None)], {})
+    part = alone[alone.index('<section id="chain">') : alone.index('<section id="provenance">')]
+    assert part in both
+
+
+def lines_of(figure: Any) -> dict[str, Any]:
+    """The lines of the axes that have data of their own, by colour and dashes: y values."""
+    (axes,) = figure.axes
+    return {str(line.get_color()): line.get_ydata() for line in axes.lines if len(line.get_xdata()) == 5}
+
+
+def test_the_figure_draws_errors_no_lower_than_its_edge_and_the_bound_as_it_is() -> None:
+    steps = np.arange(5)
+    error = np.array([3.0, -1.0, 0.5, 0.0, 0.3])
+    bound = np.array([900.0, 500.0, 300.0, 200.0, 150.0])
+    bands = [Band("PAC-RMDP(8)", steps, error, error - 1, error + 1)]
+    figure = promises_figure(bands, ("bound of PAC-RMDP(8)", steps, bound), title="T", eps=2.0, largest=20.0)
+    assert figure.axes[0].get_yscale() == "log"
+    drawn = lines_of(figure)
+    assert len(drawn) == 2
+    assert any(np.allclose(y, np.maximum(error, 0.02)) for y in drawn.values())
+    assert any(np.array_equal(y, bound) for y in drawn.values())
+    low, high = figure.axes[0].get_ylim()
+    assert low < 0.02
+    assert high > 900
+    words = {text.get_text() for text in figure.axes[0].texts}
+    assert words == {"PAC-RMDP(8)", "bound of PAC-RMDP(8)", "ε = 2", "from 20 on: no promise"}
+    assert "PAC-RMDP(8) 0.300" in str(figure.get_label())
+    assert len(lines_of(promises_figure(bands, None, title="T", eps=2.0, largest=20.0))) == 1
+
+
+def test_the_section_is_the_same_every_time(tmp_path: Path) -> None:
+    made = []
+    for name in ("a", "b"):
+        (tmp_path / name / "tables").mkdir(parents=True)
+        made.append(section(tmp_path / name, [("chain", short("chain", 60), 20)]))
+    assert made[0] == made[1]
+    assert len(made[0].rows) == 5
+    for file in ("tables/promises.csv", "figures/promises-chain.svg", "figures/promises-chain.png"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_a_small_study_has_few_audits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promises, "RUNS", 3)
+    assert [promises.audited_runs(n) for n in (1, 100, 1000, 100_000)] == [1, 1, 3, 3]
+
+
+def test_only_the_studies_asked_for_are_audited(tmp_path: Path) -> None:
+    study = short("chain", 40, printed=None)
+    done = Finished("chain", study, run_study(study, Store(tmp_path), runs=2, threads=1), 0.0)
+    page = publish(tmp_path, "t", "", [done]).read_text("utf-8")
+    assert not (tmp_path / "tables/promises.csv").exists()
+    with_promises = publish(tmp_path, "t", "", [done], ["chain", "modified-chain"]).read_text("utf-8")
+    assert ('<section id="promises">' in page, '<section id="promises">' in with_promises) == (False, True)
+    assert "runs 0 to 0 of each row" in with_promises
+    assert (tmp_path / "tables/promises.csv").read_text("utf-8").count("Five-state chain,") == 5
