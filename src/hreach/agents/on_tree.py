@@ -25,8 +25,9 @@ _uniform = announcing(uniform)
 class OnTree:
     """A tree that is searched anew in every state, with the model as it is then.
 
-    Hope counts once for each decision, at the pair where it is taken: that is where a sample would come from. L is the
-    largest slope between the root's children of the value without hope, found anew in each search.
+    The bonus of every step of the model counts, as in Algorithm 2, but the interval is computed once for each decision,
+    at the pair where it is taken: that is where a sample would come from. L is the largest slope between the root's
+    children of the value without hope, found anew in each search.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class OnTree:
         bonus, known = self.hope.optimism(self.model, states, actions, self.calls, self.slope)
         if self.reward_model is not None:
             reward = self._rewards(states, path, self.calls)
-        self._q, _ = self.tree.back_up(reward + bonus, known, self.task.values[1])
+        self._q, _ = self.tree.back_up(reward + self.task.model_steps * bonus, known, self.task.values[1])
         return self._q[: self.task.actions]
 
     def best_action(self, state: Array, stream: NDArray[np.uint64]) -> int:

@@ -341,7 +341,7 @@ def _features(daily: bool) -> dict[str, Any]:
     identity = {"kind": "identity"}
     if not daily:
         return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [identity, {"kind": "products"}]}}
-    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.0, "amplitude": 0.5}
+    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.5, "amplitude": 0.4}
     smooth = {"kind": "concat", "maps": [waves, {"kind": "bias"}, identity]}
     scaled = {"kind": "scaled", "centre": list(MIDDLE), "scale": list(SPREAD), "map": smooth}
     amounts = {"kind": "scaled", "centre": list(LARGE), "scale": 1.0, "map": {"kind": "power10"}}
