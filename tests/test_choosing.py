@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import hreach
-from hreach.choosing import HS, Choice, Option, best_pairs, choose_h, picture, random_mdp
+from hreach.choosing import HS, Choice, Option, choose_h, picture
+from hreach.surrogates import best_pairs, random_mdp
 from hreach.theory import Sizes, anytime_error, explicit_exploration_runtime
 
 

@@ -1,7 +1,7 @@
 """Which h fits a lifetime: bounds and simulations for a grid of h, side by side.
 
 The problem at hand is not known, so it is stood in for by *surrogates*: domains or MDPs that are like it, or a family
-of random MDPs of its size (`random_mdp`). For each h, over the same surrogates and the same random numbers:
+of random MDPs of its size (`hreach.surrogates`). For each h, over the same surrogates and the same random numbers:
 
     bounds    the explicit exploration runtime (Paper: Corollary 2) and the anytime error at T (Paper: Corollary 1)
     average   reward per step over the lifetime, mean over runs, with a bootstrap interval (runs resampled within each
@@ -32,18 +32,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.domains import make_domain
 from hreach.errors import InputError, at_least, discount, positive, require, shown, whole
-from hreach.mdp import TabularMDP
 from hreach.reach.growing import GROWTH
 from hreach.simulation import simulate
+from hreach.surrogates import best_pairs, family, given, listed, told_sizes, true_mdp
 from hreach.theory import Sizes, anytime_error, explicit_exploration_runtime
 from hreach.theory.bound import Bound, check_delta
 
 Array = NDArray[np.float64]
 HS: tuple[float | str, ...] = (0.5, 1, 4, 8, 16, 64, "growing", "growing:1", "adaptive")
 LEVEL, RESAMPLES = 0.95, 2000
-_MOST_ENTRIES = 4_000_000  # of a random MDP's P: beyond that a simulation is no longer quick
 _BLOCK = 4_000_000  # rewards held in memory at once
 _TENTH = 0.1
 
@@ -144,12 +142,12 @@ def choose_h(
     steps, discounted, runs = whole("lifetime", lifetime, 1), discount(gamma), whole("runs", runs, 1)
     seed, confidence = whole("seed", seed, 0), float(check_delta(delta))
     require((sizes is None) != (surrogates is None), "sizes", sizes, "given if surrogates are not, and only then")
-    agents = [_agent(h) for h in _listed("hs", hs)]
+    agents = [_agent(h) for h in listed("hs", hs)]
     labels = [label for label, _, _ in agents]
     require(len(set(labels)) == len(labels), "hs", hs, "different from each other")
-    problems = _family(sizes, discounted, whole("members", members, 1), seed) if sizes else _given(surrogates)
-    truths = [_truth(env, discounted) for _, env in problems]
-    told = _sizes(problems, truths, discounted)
+    problems = family(sizes, discounted, whole("members", members, 1), seed) if sizes else given(surrogates)
+    truths = [true_mdp(env, discounted) for _, env in problems]
+    told = told_sizes(problems, truths, discounted)
     accuracy = _TENTH * told.top if epsilon is None else positive("epsilon", epsilon)
     share = max(1, round(runs / len(problems)))
     lifetimes = np.unique(np.geomspace(min(steps, 100), steps, 12).round().astype(np.int64))
@@ -181,60 +179,6 @@ def choose_h(
         lifetimes=lifetimes,
         averages=averages.mean(axis=(1, 2)),
     )
-
-
-def random_mdp(states: int, actions: int, gamma: float, seed: Any = 0) -> TabularMDP:
-    """A member of the family: an ordinary world and a treasure, easy to find in some members and hard in others.
-
-    The states 0 .. S - 2 are ordinary, and 0 is the start. A pair there has min(3, S - 1) successors, drawn without
-    replacement from the ordinary states, with probabilities from the flat Dirichlet; one action of every state has the
-    next state (cyclically) among them, so that each can be reached from each. Rewards are known, R(s, a): a tenth of
-    the ordinary pairs, and at least one, pay a number that is uniform on [0, .3], the others nothing.
-    State S - 1 is the treasure. One ordinary pair leads there with a probability that is log-uniform on [.01, 1]. One
-    action pays 1 there and stays with probability .9; the others, and the rest, lead to state 0.
-    With one state only, one action pays 1 and the others nothing.
-    """
-    S, A = whole("sizes", states, 1), whole("sizes", actions, 1)
-    require(S * A * S <= _MOST_ENTRIES, "sizes", (S, A), f"at most |S|^2 |A| = {_MOST_ENTRIES}, to be simulated")
-    rng = np.random.default_rng(seed)
-    ordinary = S - 1
-    P, R = np.zeros((S, A, S)), np.zeros((S, A))
-    for s in range(ordinary):
-        onwards = int(rng.integers(A))
-        for a in range(A):
-            successors = rng.permutation(ordinary)[:3]
-            if a == onwards and (s + 1) % ordinary not in successors:
-                successors[0] = (s + 1) % ordinary
-            P[s, a, successors] = rng.dirichlet(np.ones(len(successors)))
-    if ordinary:
-        pays = rng.permutation(ordinary * A)[: max(1, round(_TENTH * ordinary * A))]
-        R[pays // A, pays % A] = 0.3 * rng.random(len(pays))
-        door = int(rng.integers(ordinary)), int(rng.integers(A))
-        opens = math.exp(rng.uniform(math.log(0.01), 0.0))
-        P[door] *= 1 - opens
-        P[door][-1] = opens
-    prize = int(rng.integers(A))
-    R[-1, prize] = 1.0
-    P[-1, :, 0] = 1.0
-    P[-1, prize] *= 0.1
-    P[-1, prize, -1] += 0.9
-    return TabularMDP(P / P.sum(axis=2, keepdims=True), R, gamma)
-
-
-def best_pairs(mdp: TabularMDP) -> NDArray[np.bool_]:
-    """The set B of the module, (S, A): the best-paying pairs that an optimal policy takes in the long run."""
-    policy = mdp.optimal_policy()
-    chain = mdp.transitions()[np.arange(mdp.states), policy]
-    step = (chain + np.eye(mdp.states)) / 2  # lazy: the same limit, no periods
-    for _ in range(64):
-        step = step @ step
-        step /= step.sum(axis=1, keepdims=True)
-    support = mdp.start @ step > 1e-9
-    paid = mdp.expected_reward[np.arange(mdp.states), policy]
-    best = support & (paid >= paid[support].max() - 1e-12)
-    result = np.zeros((mdp.states, mdp.actions), dtype=np.bool_)
-    result[best, policy[best]] = True
-    return result
 
 
 def picture(result: Choice, path: str | Path) -> None:
@@ -274,12 +218,6 @@ def picture(result: Choice, path: str | Path) -> None:
 # --- parts -------------------------------------------------------------------------------------------------------
 
 
-def _listed(field: str, values: Any) -> list[Any]:
-    ok = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) and len(values) > 0
-    require(ok, field, values, "a list with at least one entry")
-    return list(values)
-
-
 def _agent(h: float | str) -> tuple[str, dict[str, Any], Any]:
     """(label, parameters of pac-rmdp, h at the end of a lifetime as a function of it) of an entry of `hs`."""
     if isinstance(h, str) and h == "adaptive":
@@ -300,50 +238,6 @@ def _as_number(field: str, text: Any) -> Any:
         raise InputError(
             f"{field} is {shown(text)}, but must be a number, 'growing', 'growing:c' or 'adaptive'."
         ) from None
-
-
-def _family(sizes: Any, gamma: float, members: int, seed: int) -> list[tuple[str, Any]]:
-    ok = isinstance(sizes, Sequence | np.ndarray) and not isinstance(sizes, str) and len(sizes) == 2
-    require(ok, "sizes", sizes, "two numbers, |S| and |A|")
-    S, A = (whole("sizes", n, 1) for n in sizes)
-    return [(f"random {S}x{A} #{i}", random_mdp(S, A, gamma, (seed, i))) for i in range(members)]
-
-
-def _given(surrogates: Any) -> list[tuple[str, Any]]:
-    one = isinstance(surrogates, str | TabularMDP) or not isinstance(surrogates, Sequence)
-    result = []
-    for i, each in enumerate([surrogates] if one else _listed("surrogates", surrogates)):
-        env = make_domain(each) if isinstance(each, str) else each
-        core = getattr(env, "unwrapped", env)
-        if not (isinstance(env, TabularMDP) or callable(getattr(core, "mdp", None))):
-            raise InputError(f"surrogates has {shown(each)}, but they must be tabular: their truth is needed.")
-        result.append((each if isinstance(each, str) else f"{type(core).__name__} #{i}", env))
-    return result
-
-
-def _truth(env: Any, gamma: float) -> TabularMDP:
-    """The surrogate's MDP with this discount."""
-    mdp = env if isinstance(env, TabularMDP) else getattr(env, "unwrapped", env).mdp()
-    assert isinstance(mdp, TabularMDP)
-    return TabularMDP(mdp.transitions(), mdp.reward_table(), gamma, start=mdp.start)
-
-
-def _sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP], gamma: float) -> Sizes:
-    """What the bounds are told: the largest of the surrogates' sizes and rewards."""
-    tables = [
-        t.reward_table()
-        if isinstance(env, TabularMDP)
-        else getattr(getattr(env, "unwrapped", env), "known_reward", None)
-        for (_, env), t in zip(problems, truths, strict=True)
-    ]
-    known = [t.reward_table() if r is None else r for r, t in zip(tables, truths, strict=True)]
-    return Sizes(
-        max(t.states for t in truths),
-        max(t.actions for t in truths),
-        gamma,
-        positive("largest reward", max(float(r.max()) for r in known)),
-        any(r.ndim == 3 for r in known),
-    )
 
 
 def _lived(

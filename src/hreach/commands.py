@@ -80,7 +80,7 @@ def choose_h(
         gamma,
         sizes=sizes,
         surrogates=given,
-        hs=[_hope(text) for text in h] if h else choosing.HS,
+        hs=h or choosing.HS,
         runs=runs,
         seed=seed,
         epsilon=eps,
@@ -101,13 +101,6 @@ def choose_h(
         f"(– where a bound promises nothing in this life; the optimum earns {found.optimum:.4f} a step)\n\n"
         f"{found.reason}"
     )
-
-
-def _hope(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _saved_model(path: Path) -> Any:
