@@ -553,7 +553,8 @@ def test_when_a_plan_is_due(
 
 
 def test_a_table_names_all_that_makes_a_plan_due() -> None:
-    assert replan_rule(None) == Replan(True, 0.05, None)
+    assert replan_rule(None) is None
+    assert make("linear-epsilon-greedy", **GREEDY).replan == Replan(True, 0.05, None)
     assert replan_rule({"steps": 5}) == Replan(False, None, 5)
     assert replan_rule({"growth": 0.5}) == Replan(False, 0.5, None)
     assert replan_rule({"episode": True, "growth": 0.1}) == Replan(True, 0.1, None)

@@ -122,12 +122,28 @@ def test_the_same_setting_twice_is_the_same() -> None:
 def test_the_compiled_way_is_the_plain_way(task: Any, reward: str) -> None:
     """Without the flat form of the features the model is followed in NumPy."""
     fast, plain = (taught(make("linear-pac-rmdp", h=2, task=task, reward=reward)) for _ in range(2))
-    assert fast.planning._flat is not None
-    plain.planning._flat = None
+    assert fast.planning._follower is not None
+    plain.planning._follower = None
     for state, *_ in experience()[:10]:
         np.testing.assert_allclose(fast.action_values(state), plain.action_values(state), rtol=1e-8)
         assert fast.slope == pytest.approx(plain.slope, rel=1e-6)
-    assert plain.planning._follower is None
+
+
+def test_a_search_knows_the_last_sample() -> None:
+    """By default; both ways to follow the model then see the same weights, sample after sample."""
+    fast, plain, late = (make("linear-pac-rmdp", h=2, **more) for more in ({}, {}, {"replan": {"steps": 1000}}))
+    assert fast.planning._follower is not None
+    plain.planning._follower = None
+    differs = 0
+    for state, action, reward, following, terminated, info in experience()[:40]:
+        for agent in (fast, plain, late):
+            agent.act(state)
+        np.testing.assert_allclose(fast.action_values(state), plain.action_values(state), rtol=1e-8)
+        differs += bool(np.abs(fast.action_values(state) / late.action_values(state) - 1).max() > 1e-3)
+        for agent in (fast, plain, late):
+            agent.observe(state, action, reward, following, terminated, info[agent.reads])
+    assert fast.model.samples == 39  # the last one is learnt when the next search needs it
+    assert differs > 30
 
 
 def test_values_by_hand() -> None:

@@ -83,6 +83,7 @@ class LinearAgent:
                          again) or "all" (carry out the whole sequence, as Adams et al. do)
     slope                L by hand, or None: by the paper's rule, from the value
     reward               "known": the task's; "learn": linear in the same features, from the rewards that are paid
+    replan               when to learn and plan; the default is `Replan()` on a grid, and every step for a tree
     """
 
     def __init__(
@@ -121,7 +122,8 @@ class LinearAgent:
         self._build(seed)
         require(commit in ("first", "all"), "commit", commit, "'first' or 'all'")
         self.commit = commit
-        self.replan = Replan() if replan is None else replan
+        # a tree is searched in every state anyway, so the search may as well know the last sample
+        self.replan = replan or (Replan(steps=1) if on_tree else Replan())
         self.stream = agent_stream(seed)
         self._planned_with = -1
         self._probes = np.zeros((0, task.width)), np.zeros(0, dtype=np.int64)  # for the rule "moved": pairs that the
@@ -341,10 +343,10 @@ class PlainAgent:
         """Nothing is learnt."""
 
 
-def replan_rule(settings: Any) -> Replan:
-    """A `Replan` from a table, as a study gives it."""
+def replan_rule(settings: Any) -> Replan | None:
+    """A `Replan` from a table, as a study gives it; None stays the planner's default."""
     if settings is None or isinstance(settings, Replan):
-        return settings or Replan()
+        return settings
     require(isinstance(settings, Mapping), "replan", settings, "a table of episode, growth, steps and moved")
     check_parameters("replan", Replan, settings)
     return Replan(**{"episode": False, "growth": None, **settings})

@@ -55,11 +55,13 @@ class OnTree:
         self._first = slice(begin, begin + task.actions)  # the nodes at whose ends the root's children are
         self._q = np.zeros(0)
         self._probes = np.zeros((0, task.width)), np.zeros(0, dtype=np.int64)
-        self._flat = None if hope.truth or task.complete is not None else flatten(model.bases[0][0])
-        self._follower: Follower | None = None
-        self._weights: Array | None = None
-        if self._flat is not None:
+        flat = None if hope.truth or task.complete is not None else flatten(model.bases[0][0])
+        self._follower: Follower | None = None  # the compiled way to follow the model
+        if flat is not None:
             self._blocks = model.block_of(self.tree.taken)
+            factor = model.factors[0]
+            self._follower = Follower(flat, factor.weights(), task.target == "change", *task.bounds)
+            self._version = factor.version.copy()  # of the weights that the follower has
 
     def plan(self) -> None:
         """Nothing to do before a state is known."""
@@ -105,21 +107,15 @@ class OnTree:
         """Go on from `arrays`."""
         self.slope, self.calls = float(saved["slope"]), int(saved["calls"])
 
-    def _renewed(self) -> Follower:
-        """The compiled way to follow the model, made anew when its weights have changed."""
-        weights = self.model.factors[0].weights()
-        if self._follower is None or weights is not self._weights:
-            low, high = self.task.bounds
-            assert self._flat is not None
-            self._follower = Follower(self._flat, weights, self.task.target == "change", low, high)
-        self._weights = weights
-        return self._follower
-
     def _grow(self, state: Array) -> tuple[Array, Array]:
         """The states of all nodes (P, nS) and the way through the decision of each, (steps, P, nS)."""
-        if self._flat is None:
+        if self._follower is None:
             return self._grow_plainly(state)
-        states, path, phi = self._renewed().grow(state, self.tree.parents, self._blocks, self.task.model_steps)
+        factor = self.model.factors[0]
+        for block in np.flatnonzero(factor.version != self._version):
+            self._follower.renew(block, factor.weights()[block])
+            self._version[block] = factor.version[block]
+        states, path, phi = self._follower.grow(state, self.tree.parents, self._blocks, self.task.model_steps)
         for each in (self.model, self.reward_model):
             if each is not None:
                 each.lend(states, [(phi, self._blocks)])
@@ -145,8 +141,7 @@ class OnTree:
         known = self.task.reward
         if known is None or self.reward_model is not None:
             return learnt_reward(self.reward_model, self.hope, states, self.tree.taken, calls)
-        every = self.task.paid_every
-        result = np.zeros(len(states))
-        for following in path[every - 1 :: every]:
-            result += known(states, self.tree.taken, following)
-        return result
+        paid = path[self.task.paid_every - 1 :: self.task.paid_every]
+        times = len(paid)  # of all nodes at once: a reward in NumPy costs more by the call than by the row
+        rows = paid.reshape(-1, paid.shape[2])
+        return known(np.tile(states, (times, 1)), np.tile(self.tree.taken, times), rows).reshape(times, -1).sum(axis=0)

@@ -234,7 +234,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
             learnt=(0, 1, 2, 3, 4, 5),
             sigma=np.full(6, math.hypot(self.process_noise, error)),
             features=_features(daily),
-            reward=functools.partial(self._planned_reward, 1 if daily else per_decision),
+            reward=functools.partial(self._planned_reward, 1 if daily else per_decision, self._costs()),
             values=(0.0, best * per_decision / (1 - self.gamma)),
             segments=tuple(k * self.days_per_step for k in ((1, 2, 2) if daily else (1, 1, 1, 1))),
             target="change" if daily else "next",
@@ -245,10 +245,16 @@ class HIV(gymnasium.Env[Array, np.int64]):
             truth=functools.partial(self._true_step, 1.0 if daily else float(self.days_per_step)),
         )
 
-    def _planned_reward(self, times: int, states: Array, actions: NDArray[np.int64], following: Array) -> Array:
+    def _costs(self) -> Array:
+        """R1 e1^2 + R2 e2^2 of each action, (4,)."""
+        _, R1, R2, _ = self._weights
+        return np.asarray(self.efficacies**2 @ (R1, R2))
+
+    def _planned_reward(
+        self, times: int, cost: Array, states: Array, actions: NDArray[np.int64], following: Array
+    ) -> Array:
         """`times` the reward of a measured day with log10 of the amounts `following` (N, 6)."""
-        Q, R1, R2, S = self._weights
-        cost = self.efficacies**2 @ (R1, R2)
+        Q, _, _, S = self._weights
         amounts = np.exp(math.log(10) * following[:, 4:])  # several times as fast as 10 ** x
         return np.asarray(times * (amounts @ (-Q, S) - cost[actions]))
 
@@ -342,10 +348,11 @@ def _features(daily: bool) -> dict[str, Any]:
     if not daily:
         return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [identity, {"kind": "products"}]}}
     waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.5, "amplitude": 0.4}
-    smooth = {"kind": "concat", "maps": [waves, {"kind": "bias"}, identity]}
-    scaled = {"kind": "scaled", "centre": list(MIDDLE), "scale": list(SPREAD), "map": smooth}
+    smooth = {"kind": "scaled", "centre": list(MIDDLE), "scale": list(SPREAD), "map": waves}
+    # ten times as large: the ridge hardly holds the linear part back, which is most of what a day does to T*, V
+    linear = {"kind": "scaled", "centre": list(MIDDLE), "scale": [s / 10 for s in SPREAD], "map": identity}
     amounts = {"kind": "scaled", "centre": list(LARGE), "scale": 1.0, "map": {"kind": "power10"}}
-    return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [scaled, amounts]}}
+    return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [smooth, {"kind": "bias"}, linear, amounts]}}
 
 
 def observed(states: Array) -> Array:

@@ -116,7 +116,7 @@ class Follower:
 
     `change`: whether theta' Phi is the change of the state or the next state itself. Every state that is reached is
     clipped to [low, high], (nS,) each; NaN, which only an overflow can bring, becomes low. The weights are copied:
-    after they changed, make another.
+    after they changed, `renew` the actions whose they are.
     """
 
     def __init__(self, flat: Flat, weights: ArrayLike, change: bool, low: ArrayLike, high: ArrayLike) -> None:
@@ -124,12 +124,17 @@ class Follower:
         shape = (flat.size, flat.states)
         right = theta.ndim == 3 and len(theta) > 0 and theta.shape[1:] == shape
         require(right, "shape of weights", theta.shape, f"(actions, {shape[0]}, {shape[1]})")
-        require(bool(np.isfinite(theta).all()), "weights", theta, "finite")
         self.flat, self.change, self.actions = flat, bool(change), len(theta)
         self.low, self.high = (_bound(n, v, flat.states) for n, v in (("low", low), ("high", high)))
         require(bool((self.low <= self.high).all()), "low", low, f"at most high = {self.high}")
         self.weights = _aligned((len(theta), _up(flat.states, 3), flat.width))
-        self.weights[:, : flat.states, flat.place] = (theta * flat.amplitude[:, None]).transpose(0, 2, 1)
+        for action, own in enumerate(theta):
+            self.renew(action, own)
+
+    def renew(self, action: int, weights: Array) -> None:
+        """Go on with other weights (n, nS) for one action."""
+        require(bool(np.isfinite(weights).all()), "weights", weights, "finite")
+        self.weights[action, : self.flat.states, self.flat.place] = weights * self.flat.amplitude[:, None]
 
     def follow(self, states: ArrayLike, actions: ArrayLike, steps: int) -> tuple[Array, Array]:
         """Take every action of `actions` (N,) `steps` times in a row, from `states` (N, nS).

@@ -74,9 +74,8 @@ class Spectrum(NamedTuple):
         for b, (g, w, z) in enumerate(zip(*self.parts(ridge, rule), strict=True)):
             rows = rows_of(block, b, len(self.values))
             along = phi[rows] @ self.vectors[b]
-            result[0, rows] = np.square(along) @ g
-            result[1, rows] = np.linalg.norm(along * z, axis=1)
-            result[2, rows] = np.sqrt(np.square(along) @ w)
+            gain, slant, left = (np.square(along, out=along) @ np.stack([g, z * z, w], axis=1)).T
+            result[:, rows] = gain, np.sqrt(slant), np.sqrt(left)
         return result
 
 
@@ -101,13 +100,15 @@ class Factor:
         self.samples = 0  # the sum of `count`: an agent asks at every step
         self.repairs = 0
         self._warned = False
-        self._weights: Array | None = None
+        self.version = np.zeros(blocks, dtype=np.int64)  # how often a block has changed
+        self._weights = np.zeros((blocks, n, outputs))
+        self._solved = np.zeros(blocks, dtype=np.int64)  # the version of each block of `_weights`
         self._lanes = np.zeros((n, _LANES)), np.zeros(_LANES, dtype=np.int64)
         self._work = np.zeros(n), np.zeros(n), np.zeros(outputs)
 
     def learn(self, phi: Array, block: Integers, y: Array) -> None:
         """Learn from rows phi (N, n), block (N,), y (N, k), one after the other."""
-        self._weights = None
+        self.version[block] += 1
         self.samples += len(phi)
         done, repaired = 0, -1
         while True:
@@ -120,14 +121,15 @@ class Factor:
     def repair(self, b: int) -> None:
         """Make R of block b anew from A, and R^-T X'y with it."""
         self.repairs += 1
-        self._weights = None
+        self.version[b] += 1
         self.root[b] = self._cholesky(self.gram[b] + self.ridge * np.eye(self.gram.shape[1]))
         self.rotated[b] = blas.dtrsm(1.0, self.root[b].T, self.moments[b], lower=1)
 
     def weights(self) -> Array:
-        """theta^ = A^-1 X'y, (B, n, k)."""
-        if self._weights is None:
-            self._weights = np.stack([blas.dtrsm(1.0, R, z) for R, z in zip(self.root, self.rotated, strict=True)])
+        """theta^ = A^-1 X'y, (B, n, k); the array stays the same, and what is in it changes with the next samples."""
+        for b in np.flatnonzero(self.version != self._solved):
+            self._weights[b] = blas.dtrsm(1.0, self.root[b].T, self.rotated[b], trans_a=1, lower=1)
+            self._solved[b] = self.version[b]
         return self._weights
 
     def predict(self, phi: Array, block: Integers) -> Array:
@@ -164,7 +166,7 @@ class Factor:
         """Put back one of the saved arrays."""
         setattr(self, name, array)
         self.samples = int(self.count.sum())
-        self._weights = None
+        self.version += 1
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         return tuple(getattr(self, name) for name in self.SAVED)
