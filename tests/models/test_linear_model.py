@@ -334,3 +334,5 @@ def test_terms_of_few_and_of_many_features_are_the_same_formula(n: int, rule: An
         (p @ g[b] @ p, np.linalg.norm(p @ z[b]), np.linalg.norm(w[b] @ p)) for p, b in zip(phi, block, strict=True)
     ]
     np.testing.assert_allclose(spectrum.terms(phi, block, 1.0, rule), np.transpose(exact), rtol=1e-9, atol=1e-9)
+    known = spectrum.known_terms(phi, block)
+    np.testing.assert_allclose(known, np.transpose(exact)[::2], rtol=1e-7, atol=1e-8 * np.linalg.norm(phi))

@@ -46,7 +46,7 @@ class KnownWithin:
         self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
     ) -> tuple[Array, NDArray[np.bool_]]:
         """(zeros (N,), which pairs are known (N,))."""
-        gain, _, w = model.terms(states, actions)
+        gain, w = model.known_terms(states, actions)
         Delta = model.error_mean if self.Delta is None else self.Delta
         scale = np.sqrt(2 * max(np.log(2 * model.outputs / self.delta), 0.0))
         error = Delta * np.sqrt(np.maximum(gain, 0.0)) * scale + 2 * self.c3 * w
@@ -66,7 +66,7 @@ class KnownByThresholds:
         self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
     ) -> tuple[Array, NDArray[np.bool_]]:
         """(zeros (N,), which pairs are known (N,))."""
-        gain, _, w = model.terms(states, actions)
+        gain, w = model.known_terms(states, actions)
         known = (np.sqrt(np.maximum(gain, 0.0)) <= self.alpha1) & (w <= self.alpha2)
         return np.zeros(len(states)), known.all(axis=1)
 

@@ -142,6 +142,6 @@ class OnTree:
         if known is None or self.reward_model is not None:
             return learnt_reward(self.reward_model, self.hope, states, self.tree.taken, calls)
         paid = path[self.task.paid_every - 1 :: self.task.paid_every]
-        times = len(paid)  # of all nodes at once: a reward in NumPy costs more by the call than by the row
-        rows = paid.reshape(-1, paid.shape[2])
-        return known(np.tile(states, (times, 1)), np.tile(self.tree.taken, times), rows).reshape(times, -1).sum(axis=0)
+        # of all nodes and times at once: a reward in NumPy costs more by the call than by the row
+        before, actions = np.concatenate([states] * len(paid)), np.concatenate([self.tree.taken] * len(paid))
+        return known(before, actions, paid.reshape(before.shape)).reshape(len(paid), -1).sum(axis=0)

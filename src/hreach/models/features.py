@@ -61,12 +61,14 @@ class Products(FeatureMap):
 
     states: int
     size: int = field(init=False)
+    pairs: tuple[Integers, Integers] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        fill(self, size=whole("states", self.states, 2) * (self.states - 1) // 2)
+        first, second = np.triu_indices(whole("states", self.states, 2), k=1)
+        fill(self, size=len(first), pairs=(first, second))
 
     def _values(self, states: Array, actions: Integers) -> Array:
-        first, second = np.triu_indices(self.states, k=1)
+        first, second = self.pairs
         return np.asarray(states[:, first] * states[:, second])
 
 

@@ -161,7 +161,8 @@ class Follower:
         """
         nodes = len(parents)
         require(root.shape == (self.flat.states,), "shape of root", root.shape, f"({self.flat.states},)")
-        states = np.tile(root, (nodes, 1))
+        states = np.empty((nodes, len(root)))
+        states[:] = root
         path = np.empty((steps, nodes, len(root)))
         phi = np.empty((nodes, self.flat.size))
         seen = (phi, self.flat.place, self.flat.amplitude)

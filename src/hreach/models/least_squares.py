@@ -78,6 +78,23 @@ class Spectrum(NamedTuple):
             result[:, rows] = gain, np.sqrt(slant), np.sqrt(left)
         return result
 
+    def known_terms(self, phi: Array, block: Integers) -> Array:
+        """(phi' g phi, ||w phi||) of every row of phi (N, n): shape (2, N). Paper: KWIK's ||q||^2 and ||u||.
+
+        Both need only the eigenvectors with lambda >= 1, often a few: ||w phi||^2 is what they leave of ||phi||^2, which
+        rounding makes exact to some 1e-8 ||phi||.
+        """
+        if phi.shape[1] <= _FEW:
+            return self.terms(phi, block, 1.0, "small")[::2]
+        result = np.zeros((2, len(phi)))
+        for b, values in enumerate(self.values):
+            rows = rows_of(block, b, len(self.values))
+            large = int((values >= _ONE).sum())
+            along = np.square(phi[rows] @ self.vectors[b, :, :large])
+            left = np.einsum("ij,ij->i", phi[rows], phi[rows]) - along.sum(axis=1)
+            result[:, rows] = along @ (1 / values[:large]), np.sqrt(np.maximum(left, 0.0))
+        return result
+
 
 class Factor:
     """Explicit state of one least-squares problem with n features, k outputs and B blocks; see the module."""

@@ -134,10 +134,7 @@ class LinearModel:
     def leverage(self, states: ArrayLike, actions: ArrayLike) -> Array:
         """q = phi' A^-1 phi, states (N, nS) and actions (N,) -> (N, outputs)."""
         seen = self.features(states, actions)
-        each = [f.leverage(phi, block) for f, (phi, block) in zip(self.factors, seen, strict=True)]
-        if len(each) == 1:  # all outputs share it: no copies
-            return np.broadcast_to(each[0][:, None], (len(each[0]), self.outputs))
-        return np.stack(each, axis=1)[:, self.index]
+        return self._of_outputs([f.leverage(*each) for f, each in zip(self.factors, seen, strict=True)])
 
     def eigen(self, output: int = 0) -> Spectrum:
         """Eigenvalues and eigenvectors of the unregularised X'X of an output, up to `refresh_growth` old."""
@@ -147,10 +144,15 @@ class LinearModel:
         """(phi' g phi, ||phi' z||, ||w phi||) of the paper's I_h: shape (3, N, outputs). See `Spectrum.parts`."""
         seen = self.features(states, actions)
         spectra = [f.spectrum(self.refresh_growth) for f in self.factors]
-        each = [s.terms(phi, block, ridge, rule) for s, (phi, block) in zip(spectra, seen, strict=True)]
-        if len(each) == 1:  # all outputs share them: no copies
-            return np.broadcast_to(each[0][:, :, None], (*each[0].shape, self.outputs))
-        return np.stack(each, axis=2)[:, :, self.index]
+        return self._of_outputs(
+            [s.terms(phi, block, ridge, rule) for s, (phi, block) in zip(spectra, seen, strict=True)]
+        )
+
+    def known_terms(self, states: ArrayLike, actions: ArrayLike) -> Array:
+        """(phi' g phi, ||w phi||) alone, (2, N, outputs): what KWIK linear regression asks, at less cost."""
+        seen = self.features(states, actions)
+        spectra = [f.spectrum(self.refresh_growth) for f in self.factors]
+        return self._of_outputs([s.known_terms(*each) for s, each in zip(spectra, seen, strict=True)])
 
     def features(self, states: ArrayLike, actions: ArrayLike) -> list[tuple[Array, Integers]]:
         """(phi (N, n), block (N,)) for each factor; the zeros of `ActionBlocks` are left out."""
@@ -208,6 +210,12 @@ class LinearModel:
         require(bool((actions >= 0).all()), "actions", actions, "at least 0")
         in_range(actions, blocks)
         return actions.astype(np.int64)
+
+    def _of_outputs(self, each: Sequence[Array]) -> Array:
+        """What each factor says (..., N) as what each output says (..., N, outputs)."""
+        if len(each) == 1:  # all outputs share it: no copies
+            return np.broadcast_to(each[0][..., None], (*each[0].shape, self.outputs))
+        return np.stack(each, axis=-1)[..., self.index]
 
     def _join(self, each: Sequence[Array]) -> Array:
         result = np.empty((len(each[0]), self.outputs))

@@ -152,7 +152,8 @@ class Interval:
         inside = math.pi**2 / 6 * calls * calls * model.outputs * extra / self.delta  # see `varsigma`
         shrink = math.sqrt(max(extra, 1.0)) if self.noise == "mean" else 1.0
         c = math.sqrt(2 * math.log(max(inside, 1.0))) / shrink * np.asarray(self.sigma, dtype=np.float64)
-        x = np.minimum(extra * model.leverage(states, actions)[:, 0], 1e300)
+        [(phi, block)] = model.features(states, actions)
+        x = np.minimum(extra * model.factors[0].leverage(phi, block), 1e300)
         return np.asarray(x / (1 + x) * math.sqrt(np.square(self.bound(model) + c).sum()))
 
     def bound(self, model: LinearModel) -> Array:
