@@ -112,7 +112,7 @@ class OnTree:
         if self._follower is None:
             return self._grow_plainly(state)
         factor = self.model.factors[0]
-        for block in np.flatnonzero(factor.version != self._version):
+        for block in np.flatnonzero(factor.version != self._version).tolist():
             self._follower.renew(block, factor.weights()[block])
             self._version[block] = factor.version[block]
         states, path, phi = self._follower.grow(state, self.tree.parents, self._blocks, self.task.model_steps)
@@ -144,4 +144,4 @@ class OnTree:
         paid = path[self.task.paid_every - 1 :: self.task.paid_every]
         # of all nodes and times at once: a reward in NumPy costs more by the call than by the row
         before, actions = np.concatenate([states] * len(paid)), np.concatenate([self.tree.taken] * len(paid))
-        return known(before, actions, paid.reshape(before.shape)).reshape(len(paid), -1).sum(axis=0)
+        return np.asarray(known(before, actions, paid.reshape(before.shape)).reshape(len(paid), -1).sum(axis=0))

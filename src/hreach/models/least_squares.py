@@ -81,8 +81,8 @@ class Spectrum(NamedTuple):
     def known_terms(self, phi: Array, block: Integers) -> Array:
         """(phi' g phi, ||w phi||) of every row of phi (N, n): shape (2, N). Paper: KWIK's ||q||^2 and ||u||.
 
-        Both need only the eigenvectors with lambda >= 1, often a few: ||w phi||^2 is what they leave of ||phi||^2, which
-        rounding makes exact to some 1e-8 ||phi||.
+        Both need only the eigenvectors with lambda >= 1, often a few: ||w phi||^2 is what they leave of ||phi||^2. By
+        rounding, ||w phi|| may be off by some 1e-8 ||phi||.
         """
         if phi.shape[1] <= _FEW:
             return self.terms(phi, block, 1.0, "small")[::2]
