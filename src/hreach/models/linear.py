@@ -116,7 +116,7 @@ class LinearModel:
         """
         given = list(phi) if len(self.factors) > 1 else [phi]  # type: ignore[arg-type]
         require(len(given) == len(self.factors), "phi", len(given), f"{len(self.factors)} feature arrays")
-        rows = [np.atleast_2d(np.asarray(p, dtype=np.float64)) for p in given]
+        rows = [_finite("phi", np.atleast_2d(np.asarray(p, dtype=np.float64))) for p in given]
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim < 2:  # one sample, or one output of many samples
             targets = targets[:, None] if np.ndim(given[0]) == 2 and self.outputs == 1 else np.atleast_2d(targets)
@@ -200,7 +200,6 @@ class LinearModel:
         for phi, f in zip(phis, self.factors, strict=True):  # all checked before anything is learnt
             shape = (len(y), f.gram.shape[1])
             require(phi.shape == shape, "shape of phi", phi.shape, str(shape))
-            _finite("phi", phi)
         for phi, block, columns, f in zip(phis, blocks, self._columns, self.factors, strict=True):
             f.learn(np.ascontiguousarray(phi), np.ascontiguousarray(block), np.ascontiguousarray(y[:, columns]))
 
