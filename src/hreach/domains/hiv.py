@@ -175,9 +175,10 @@ class HIV(gymnasium.Env[Array, np.int64]):
         self._given = []
         return observed(self._days[0]), {"state": self._days[0].copy()}
 
-    def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64 | int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Treat for `days_per_step` days; see the class for `info`."""
-        require(self.action_space.contains(action), "action", action, f"a whole number from 0 to {self.actions - 1}")
+        if not (type(action) is int and 0 <= action < self.actions) and not self.action_space.contains(action):
+            require(False, "action", action, f"a whole number from 0 to {self.actions - 1}")
         noise = self.np_random.standard_normal((self.days_per_step + 1, 6))
         days = np.empty((self.days_per_step + 1, 6))
         factors = 10 ** (self.process_noise * noise)

@@ -23,6 +23,7 @@ Integers = NDArray[np.int64]
 # (states (N, nS), actions (N,)) -> states after the decision (N, nS)
 Follow = Callable[[Array, Integers], Array]
 _LARGEST = 1e9  # bytes
+_ALL = np.ones(0, dtype=np.bool_)  # every node is known
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Tree:
         for length in self.lengths:
             whole("segments", length, 1)
 
-    @property
+    @cached_property
     def levels(self) -> list[tuple[int, bool]]:
         """(nodes, whether they branch from those before) of each level."""
         each = enumerate(self.lengths, start=1)
@@ -90,8 +91,7 @@ class Tree:
         """(Q of every node, value of what follows it), (size,) each; a node that is not `known` is worth `best`."""
         q, after = np.empty(len(reward)), np.full(len(reward), -np.inf)
         after[len(reward) - self.levels[-1][0] :] = 0.0
-        all_known = np.ones(0, dtype=np.bool_) if known is None else known
-        _back_up_announced(self.parents, self.gamma, reward, all_known, best, q, after)
+        _back_up_announced(self.parents, self.gamma, reward, _ALL if known is None else known, best, q, after)
         return q, after
 
     def sequence(self, q: Array, first: int) -> list[int]:
