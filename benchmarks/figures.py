@@ -1,7 +1,7 @@
-"""Figures 2 and 3 as tables for the docs: from the results of `hreach reproduce mountain-car hiv`.
+"""Figures 2 and 3 as tables for the docs: from the results of `hreach reproduce mountain-car hiv hiv-deeper`.
 
-`python benchmarks/figures.py [RESULTS]` reads RESULTS/tables (default: results) and writes benchmarks/MOUNTAIN_CAR.md
-and benchmarks/HIV.md.
+`python benchmarks/figures.py [RESULTS]` reads RESULTS/tables (default: results) and writes a table, such as
+benchmarks/MOUNTAIN_CAR.md, for each of the three studies that is there.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+STUDIES = ("mountain-car", "hiv", "hiv-deeper")
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -46,20 +47,22 @@ def verdicts(rows: list[dict[str, str]]) -> list[str]:
     return lines
 
 
-def write(results: Path, study: str, name: str) -> None:
+def write(results: Path, study: str) -> None:
     rows = read(results / "tables" / f"{study}.csv")
     goals = any(float(row["goals_most"]) > 0 for row in rows)
     lines = [f"Made by `hreach reproduce {study}` and `python benchmarks/figures.py`: {rows[0]['runs']} runs."]
     for variant in dict.fromkeys(row["variant"] for row in rows):
         lines += ["", f"*{variant}*", "", *table([row for row in rows if row["variant"] == variant], goals)]
     lines += ["", *verdicts(read(results / "tables" / f"{study}-claims.csv"))]
-    (HERE / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    name = study.upper().replace("-", "_")
+    (HERE / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main() -> None:
     results = Path(sys.argv[1] if len(sys.argv) > 1 else "results")
-    write(results, "mountain-car", "MOUNTAIN_CAR.md")
-    write(results, "hiv", "HIV.md")
+    for study in STUDIES:
+        if (results / "tables" / f"{study}.csv").exists():
+            write(results, study)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,62 @@ def test_the_picture_s_numbers_are_averages_of_the_same_runs() -> None:
     np.testing.assert_allclose(choice.averages[:, -1], [o.average for o in choice.options])
 
 
+def test_lifetimes_that_are_asked_for_are_the_beginnings_of_the_same_runs() -> None:
+    hs: list[float | str] = [1, 8]
+    choice = choose_h(300, 0.95, surrogates="chain", hs=hs, runs=20, seed=1, lifetimes=[70, 30], threads=1)
+    assert choice.lifetimes.tolist() == [30, 70, 300]
+    short = choose_h(70, 0.95, surrogates="chain", hs=hs, runs=20, seed=1, threads=1)
+    np.testing.assert_allclose(choice.averages[:, 1], [o.average for o in short.options])
+    np.testing.assert_allclose(choice.losses[:, 1], short.losses[:, -1], atol=1e-12)
+
+
+def test_the_loss_is_against_the_best_fixed_h_of_each_lifetime() -> None:
+    choice = chosen("modified-chain", 3000, (1, 8, 16, "growing", "adaptive"), 40)
+    best = choice.averages[:3].max(axis=0)
+    assert set(choice.averages[:3].argmax(axis=0)) == {0, 1}  # h = 1 at first, then h = 8
+    np.testing.assert_allclose(choice.losses[..., 0], 1 - choice.averages / best)
+    assert (choice.losses[..., 1] <= choice.losses[..., 0]).all()
+    assert (choice.losses[..., 0] <= choice.losses[..., 2]).all()
+    assert (choice.losses[1, -1] == 0).all()
+    assert [o.loss for o in choice.options] == choice.losses[:, -1, 0].tolist()
+    assert (choice.losses[3:, :, 0] < 0).any()  # a rule may earn more than every fixed h
+
+
+def test_the_interval_of_a_loss_is_that_of_a_ratio_of_paired_means() -> None:
+    """By the delta method; as if the runs were not paired it would be another one."""
+    choice = chosen("chain", 300, (1, 8, 16))
+    own, best = (
+        hreach.simulate("chain", "pac-rmdp", {"h": h}, runs=60, steps=300, seed=(1, 0), threads=1).average_reward
+        for h in (16, 1)
+    )
+    ratio = own.mean() / best.mean()
+    paired = np.std(own - ratio * best, ddof=1) / best.mean() / np.sqrt(60)
+    apart = np.hypot(own.std(ddof=1), ratio * best.std(ddof=1)) / best.mean() / np.sqrt(60)
+    width = (choice.losses[2, -1, 2] - choice.losses[2, -1, 1]) / (2 * 1.96)
+    assert width == pytest.approx(paired, rel=0.1)
+    assert width != pytest.approx(apart, rel=0.1)
+
+
+def test_without_a_fixed_h_or_without_any_reward_there_is_no_loss() -> None:
+    alone = choose_h(50, 0.95, surrogates="chain", hs=["growing"], runs=2, threads=1)
+    P = np.zeros((2, 1, 2))
+    P[0, 0, 0] = P[1, 0, 1] = 1
+    apart = hreach.TabularMDP(P, np.array([[0.0], [1.0]]), 0.9)
+    unpaid = choose_h(50, 0.9, surrogates=apart, hs=[1], runs=2, threads=1)
+    for choice in (alone, unpaid):
+        assert np.isnan(choice.losses).all()
+        assert choice.options[0].loss is choice.options[0].loss_low is choice.options[0].loss_high is None
+        assert json.loads(choice.to_json())["losses"][0][0] == [None] * 3
+
+
+def test_a_poor_end_is_less_than_half_of_the_optimum_in_the_last_tenth() -> None:
+    choice = choose_h(1234, 0.95, surrogates="modified-chain", hs=[1], runs=25, seed=2, threads=1)
+    runs = hreach.simulate("modified-chain", "pac-rmdp", {"h": 1}, runs=25, steps=1234, seed=(2, 0), threads=1)
+    ends = runs.reward[:, 1110:].mean(axis=1)
+    assert choice.options[0].poor_end == pytest.approx((ends < choice.optimum / 2).mean())
+    assert 0 < choice.options[0].poor_end < 1
+
+
 def test_bounds_are_those_of_the_theory_and_say_when_they_are_vacuous() -> None:
     sizes = Sizes(5, 2, 0.95, 1.0)
     choice = choose_h(1000, 0.95, surrogates="chain", hs=[8, "growing:2", "adaptive"], runs=2, epsilon=3.0, threads=1)
@@ -235,6 +291,9 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
         ({"surrogates": "chian"}, r"^domain is 'chian'.*did you mean 'chain'"),
         ({"surrogates": "mountain-car"}, r"^surrogates has 'mountain-car', but they must be tabular"),
         ({"surrogates": []}, r"^surrogates is \[\], "),
+        ({"lifetimes": []}, r"^lifetimes is \[\], but must be a list with at least one entry\.$"),
+        ({"lifetimes": [0]}, r"^lifetimes is 0, but must be a whole number of at least 1\.$"),
+        ({"lifetimes": [51]}, r"^lifetimes is \[51\], but must be at most the lifetime, 50\.$"),
     ],
 )
 def test_bad_input_gets_one_sentence(given: dict[str, Any], message: str) -> None:

@@ -172,13 +172,13 @@ def test_reproduce_writes_page_table_figures_and_shards_and_nothing_else(chain: 
     assert shards
 
 
-def test_the_table_has_the_columns_of_the_interface_and_22_rows(chain: Path) -> None:
+def test_the_table_has_the_columns_of_the_interface_and_26_rows(chain: Path) -> None:
     path = chain / "tables" / "chain.csv"
     assert path.read_text("utf-8").splitlines()[0] == COLUMNS
     rows = table(path)
-    assert len(rows) == 22
+    assert len(rows) == 26
     assert {row["runs"] for row in rows} == {"20"}
-    assert [row["variant"] for row in rows] == ["as printed"] * 11 + ["as defined"] * 11
+    assert [row["variant"] for row in rows] == ["as printed"] * 13 + ["as defined"] * 13
 
 
 def test_the_table_puts_the_printed_numbers_beside_ours(chain: Path) -> None:
@@ -186,8 +186,12 @@ def test_the_table_puts_the_printed_numbers_beside_ours(chain: Path) -> None:
     first, third = rows[0], rows[2]
     assert (first["algorithm"], first["printed_mean"], first["printed_p10"]) == ("PAC-RMDP(1)", "0.357", "0.332")
     assert (third["printed_p10"], third["printed_p90"]) == ("0.305", "")
-    assert {row["verdict"] for row in rows[:11]} <= {"reproduced", "undecided"}
-    assert {row["verdict"] for row in rows[11:]} == {""}
+    ours = [row for row in rows if row["algorithm"] in ("PAC-RMDP(growing)", "PAC-RMDP(adaptive)")]
+    assert len(ours) == 4
+    compared = ("printed_mean", "printed_p10", "printed_p90", "verdict")
+    assert {row[column] for row in ours for column in compared} == {""}
+    assert {row["verdict"] for row in rows[:13] if row not in ours} <= {"reproduced", "undecided"}
+    assert {row["verdict"] for row in rows[13:]} == {""}
 
 
 def test_figures_are_whole_files(chain: Path) -> None:

@@ -84,9 +84,15 @@ def test_choose_h_recommends_one(
     assert call(monkeypatch, "choose-h", *options, "--domain", "chain", "--picture", str(drawn)) == 0
     out = capsys.readouterr().out
     assert out.count("<- recommended") == 1
+    assert "Loss in %" not in out
     assert drawn.read_bytes().startswith(b"\x89PNG")
     assert call(monkeypatch, "choose-h", *options, "--states", "6", "--actions", "2", "--json") == 0
     assert len(json.loads(capsys.readouterr().out)["options"]) == 3
+    assert call(monkeypatch, "choose-h", *options, "--lifetime", "60", "--domain", "chain") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Loss in % against the best fixed h, in hindsight, up to step\n")
+    assert out.splitlines()[1].split() == ["h", "60", "500"]
+    assert "over 500 steps" in out
     np.savez(tmp_path / "m.npz", P=np.full((3, 2, 3), 1 / 3), R=np.eye(3)[:, :2], gamma=0.9)
     assert call(monkeypatch, "choose-h", *options, "--model", str(tmp_path / "m.npz")) == 0
 
@@ -95,6 +101,7 @@ def test_choose_h_recommends_one(
     ("arguments", "message"),
     [
         (["--lifetime", "0", "--domain", "chain"], "lifetime is 0"),
+        (["--lifetime", "10", "--lifetime", "0", "--domain", "chain"], "lifetimes is 0"),
         (["--lifetime", "10"], "sizes is None"),
         (["--lifetime", "10", "--states", "3"], "--actions is None"),
         (["--lifetime", "10", "--states", "0", "--actions", "2"], "0"),

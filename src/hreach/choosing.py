@@ -6,7 +6,9 @@ of random MDPs of its size (`hreach.surrogates`). For each h, over the same surr
     bounds    the explicit exploration runtime (Paper: Corollary 2) and the anytime error at T (Paper: Corollary 1)
     average   reward per step over the lifetime, mean over runs, with a bootstrap interval (runs resampled within each
               surrogate)
+    loss      1 - average / average of the fixed h that earned most in these runs, which is known in hindsight only
     stuck     the share of runs that never took a pair of the set B below
+    poor end  the share of runs that earned less than half of the optimum in the last tenth of the lifetime
 
 Let pi be an optimal policy of the surrogate and mu(s) the share of time that pi spends in s in the long run, from the
 start distribution. Its support is {(s, pi(s)): mu(s) > 0}, and B are the pairs of the support with the largest expected
@@ -41,7 +43,7 @@ from hreach.theory.bound import Bound, check_delta
 
 Array = NDArray[np.float64]
 HS: tuple[float | str, ...] = (0.5, 1, 4, 8, 16, 64, "growing", "growing:1", "adaptive")
-LEVEL, RESAMPLES = 0.95, 2000
+ENDS, RESAMPLES = (0.025, 0.975), 2000  # of a bootstrap interval of 95 %
 _BLOCK = 4_000_000  # rewards held in memory at once
 _TENTH = 0.1
 
@@ -54,8 +56,9 @@ class Option:
     h_at_end          its value at the end of the lifetime; None where each pair has its own
     exploration       steps with |V~ - V_{h=0}| > epsilon, at most, with probability 1 - delta
     error             eps_{T,h}: all but T steps are within it of the reachable optimum, with probability 1 - delta
-    average, low, high    reward per step, and its bootstrap interval
-    stuck             share of runs
+    average, low, high              reward per step, and its bootstrap interval
+    loss, loss_low, loss_high       against the best fixed h; None where there is none or it earned nothing
+    stuck, poor_end                 shares of runs
     """
 
     h: str
@@ -67,14 +70,20 @@ class Option:
     average: float
     low: float
     high: float
+    loss: float | None
+    loss_low: float | None
+    loss_high: float | None
     stuck: float
+    poor_end: float
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
     """The options in the order of `hs`, the recommended one, and why.
 
-    lifetimes: (L,); averages: (H, L), the average reward of every h up to every one of these lifetimes, for a picture.
+    lifetimes: (L,), the last one is `lifetime`; averages: (H, L), the average reward of every h up to every one of
+    them; losses: (H, L, 3), the loss against the fixed h that is best up to then, and the ends of its bootstrap
+    interval; nan where there is no fixed h or none earned anything.
     """
 
     lifetime: int
@@ -90,6 +99,7 @@ class Choice:
     reason: str
     lifetimes: NDArray[np.int64]
     averages: Array
+    losses: Array
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict for each h: the fields of `Option` and whether it is recommended."""
@@ -109,8 +119,9 @@ class Choice:
             "recommended",
             "reason",
         )
-        picture = {"lifetimes": self.lifetimes.tolist(), "averages": self.averages.tolist()}
-        return json.dumps({**{name: getattr(self, name) for name in own}, "options": self.rows(), **picture}, indent=1)
+        tables = {"lifetimes": self.lifetimes.tolist(), "averages": self.averages.tolist()}
+        tables["losses"] = [[[_or_none(x) for x in cell] for cell in row] for row in self.losses.tolist()]
+        return json.dumps({**{name: getattr(self, name) for name in own}, "options": self.rows(), **tables}, indent=1)
 
 
 def choose_h(
@@ -125,6 +136,7 @@ def choose_h(
     epsilon: float | None = None,
     delta: float = 0.1,
     members: int = 10,
+    lifetimes: Sequence[int] | None = None,
     threads: int | None = None,
 ) -> Choice:
     """Compare `hs` for an agent that lives `lifetime` steps.
@@ -135,6 +147,8 @@ def choose_h(
     runs         simulated runs for each h, shared among the surrogates (each gets at least one)
     epsilon      accuracy of the explicit exploration bound; default: a tenth of r_max/(1-gamma)
     delta        failure probability of the bounds
+    lifetimes    shorter lives to be told of as well, the beginnings of the same runs (no h here knows its lifetime);
+                 default: twelve, evenly spaced on a logarithmic scale
 
     Recommended is, among the h that cannot be told from the best average (the 95 % bootstrap interval of the difference
     contains 0), the one that got stuck least often, and of these the one that earned most.
@@ -150,20 +164,30 @@ def choose_h(
     told = told_sizes(problems, truths, discounted)
     accuracy = _TENTH * told.top if epsilon is None else positive("epsilon", epsilon)
     share = max(1, round(runs / len(problems)))
-    lifetimes = np.unique(np.geomspace(min(steps, 100), steps, 12).round().astype(np.int64))
-    averages = np.empty((len(agents), len(problems), share, len(lifetimes)))
-    stuck = np.empty((len(agents), len(problems), share), dtype=np.bool_)
+    lives = _lifetimes(steps, lifetimes)
+    optima = [t.average_reward(t.optimal_policy()) for t in truths]
+    earned = np.empty((len(agents), len(problems), share, len(lives)))
+    failed = np.empty((len(agents), len(problems), share, 2), dtype=np.bool_)
     for i, (_, params, _) in enumerate(agents):
         for j, ((_, env), truth) in enumerate(zip(problems, truths, strict=True)):
-            run = (env, {**params, "gamma": discounted}, best_pairs(truth), (seed, j), threads)
-            averages[i, j], stuck[i, j] = _lived(*run, share, lifetimes)
-    last = averages[..., -1]
-    means = _resampled(last, seed)
+            run = (env, {**params, "gamma": discounted}, best_pairs(truth), optima[j] / 2, (seed, j), threads)
+            earned[i, j], failed[i, j] = _lived(*run, share, lives)
+    averages, means, shares = earned.mean(axis=(1, 2)), _resampled(earned, seed), failed.mean(axis=(1, 2))
+    fixed = [i for i, (_, params, _) in enumerate(agents) if not isinstance(params["h"], str)]
+    losses = _losses(averages, means, fixed)
     options = tuple(
-        _option(label, h_at(steps), told, accuracy, confidence, steps, last[i], means[i], float(stuck[i].mean()))
+        Option(
+            label,
+            h_at(steps),
+            *_bounds(h_at(steps), told, accuracy, confidence, steps),
+            float(averages[i, -1]),
+            *(float(end) for end in np.quantile(means[i, -1], ENDS)),
+            *(_or_none(x) for x in losses[i, -1].tolist()),
+            *(float(x) for x in shares[i]),
+        )
         for i, (label, _, h_at) in enumerate(agents)
     )
-    chosen, reason = _recommend(options, means, steps)
+    chosen, reason = _recommend(options, means[:, -1], steps)
     return Choice(
         lifetime=steps,
         gamma=discounted,
@@ -172,12 +196,13 @@ def choose_h(
         runs=share * len(problems),
         seed=seed,
         surrogates=tuple(name for name, _ in problems),
-        optimum=float(np.mean([t.average_reward(t.optimal_policy()) for t in truths])),
+        optimum=float(np.mean(optima)),
         options=options,
         recommended=chosen,
         reason=reason,
-        lifetimes=lifetimes,
-        averages=averages.mean(axis=(1, 2)),
+        lifetimes=lives,
+        averages=averages,
+        losses=losses,
     )
 
 
@@ -240,13 +265,22 @@ def _as_number(field: str, text: Any) -> Any:
         ) from None
 
 
+def _lifetimes(steps: int, given: Sequence[int] | None) -> NDArray[np.int64]:
+    """The lifetimes to be told of, the whole one last."""
+    if given is None:
+        return np.unique(np.geomspace(min(steps, 100), steps, 12).round().astype(np.int64))
+    shorter = [whole("lifetimes", t, 1) for t in listed("lifetimes", given)]
+    require(max(shorter) <= steps, "lifetimes", given, f"at most the lifetime, {steps}")
+    return np.unique(np.array([*shorter, steps], dtype=np.int64))
+
+
 def _lived(
-    env: Any, params: dict[str, Any], best: NDArray[np.bool_], seed: tuple[int, int], threads: int | None,
-    runs: int, lifetimes: NDArray[np.int64],
+    env: Any, params: dict[str, Any], best: NDArray[np.bool_], little: float, seed: tuple[int, int],
+    threads: int | None, runs: int, lifetimes: NDArray[np.int64],
 ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
-    """Average reward up to each lifetime (runs, L), and whether the run got stuck (runs,)."""
+    """Average reward up to each lifetime (runs, L); whether a run got stuck, and ended below `little` (runs, 2)."""
     steps = int(lifetimes[-1])
-    averages, stuck = np.empty((runs, len(lifetimes))), np.empty(runs, dtype=np.bool_)
+    averages, failed = np.empty((runs, len(lifetimes))), np.empty((runs, 2), dtype=np.bool_)
     for part in _parts(runs, max(1, _BLOCK // steps)):
         count = part.stop - part.start
         done = simulate(
@@ -263,8 +297,9 @@ def _lived(
         assert done.visits is not None
         for k, t in enumerate(lifetimes):
             averages[part, k] = done.reward[:, :t].mean(axis=1)
-        stuck[part] = ~(done.visits[:, best] > 0).any(axis=1)
-    return averages, stuck
+        failed[part, 0] = ~(done.visits[:, best] > 0).any(axis=1)
+        failed[part, 1] = done.reward[:, steps * 9 // 10 :].mean(axis=1) < little
+    return averages, failed
 
 
 def _parts(runs: int, size: int) -> Iterator[slice]:
@@ -272,32 +307,51 @@ def _parts(runs: int, size: int) -> Iterator[slice]:
 
 
 def _resampled(values: Array, seed: int) -> Array:
-    """Means (H, RESAMPLES) of bootstrap samples of values (H, problems, runs), the runs drawn within each problem.
+    """Means (H, L, RESAMPLES) of bootstrap samples of values (H, problems, runs, L), drawn within each problem.
 
-    The same runs are drawn for every h, because they share their random numbers.
+    The same runs are drawn for every h and lifetime, because they share their random numbers.
     """
-    _, problems, runs = values.shape
+    agents, problems, runs, lifetimes = values.shape
     rng = np.random.default_rng((seed, 1))
-    total = np.zeros((len(values), RESAMPLES))
+    total = np.zeros((agents, lifetimes, RESAMPLES))
     for j in range(problems):
-        total += values[:, j, rng.integers(runs, size=(RESAMPLES, runs))].mean(axis=-1)
+        drawn = rng.multinomial(runs, np.full(runs, 1 / runs), size=RESAMPLES)  # how often each run
+        total += np.tensordot(values[:, j], drawn / runs, axes=(1, 1))
     return np.asarray(total / problems)
 
 
-def _option(
-    label: str, h: float | None, sizes: Sizes, eps: float, delta: float, steps: int,
-    values: Array, means: Array, stuck: float,
-) -> Option:  # fmt: skip
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    none = "each pair has an h of its own"
-    exploration: tuple[float | None, str] = None, none
-    error: tuple[float | None, str] = None, none
-    if h is not None:
-        exploration = _promise(explicit_exploration_runtime(sizes, eps, delta, h))
-        if exploration[0] is not None and exploration[0] > steps:
-            exploration = exploration[0], "longer than the lifetime"
-        error = _promise(anytime_error(sizes, steps, delta, h))
-    return Option(label, h, *exploration, *error, float(values.mean()), float(low), float(high), stuck)
+def _losses(averages: Array, means: Array, fixed: Sequence[int]) -> Array:
+    """`Choice.losses` of averages (H, L) and their resampled means (H, L, RESAMPLES); `fixed` are rows.
+
+    A sample in which the best h earned next to nothing counts as one in which it earned a thousandth of its average.
+    """
+    losses = np.full((*averages.shape, 3), np.nan)
+    if not fixed:
+        return losses
+    for k in range(averages.shape[1]):
+        best = fixed[int(np.argmax(averages[fixed, k]))]
+        most = averages[best, k]
+        if most > 0:
+            losses[:, k, 0] = 1 - averages[:, k] / most
+            losses[:, k, 1:] = np.quantile(1 - means[:, k] / np.maximum(means[best, k], 0.001 * most), ENDS, axis=1).T
+    return losses
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _bounds(
+    h: float | None, sizes: Sizes, eps: float, delta: float, steps: int
+) -> tuple[float | None, str, float | None, str]:
+    """exploration, exploration_why, error, error_why of an `Option`."""
+    if h is None:
+        none = "each pair has an h of its own"
+        return None, none, None, none
+    exploration = _promise(explicit_exploration_runtime(sizes, eps, delta, h))
+    if exploration[0] is not None and exploration[0] > steps:
+        exploration = exploration[0], "longer than the lifetime"
+    return *exploration, *_promise(anytime_error(sizes, steps, delta, h))
 
 
 def _promise(bound: Bound) -> tuple[float | None, str]:
@@ -307,7 +361,7 @@ def _promise(bound: Bound) -> tuple[float | None, str]:
 def _recommend(options: tuple[Option, ...], means: Array, steps: int) -> tuple[str, str]:
     """(label, one sentence)."""
     top = int(np.argmax([o.average for o in options]))
-    like_the_best = np.quantile(means[top] - means, (1 - LEVEL) / 2, axis=1) <= 0
+    like_the_best = np.quantile(means[top] - means, ENDS[0], axis=1) <= 0
     like_the_best[top] = True
     _, _, i = min((o.stuck, -o.average, i) for i, o in enumerate(options) if like_the_best[i])
     chosen = options[i]

@@ -13,6 +13,7 @@ from hreach.errors import InputError, require
 
 if TYPE_CHECKING:
     from hreach.auditing import Audit
+    from hreach.choosing import Choice
 
 Gamma = Annotated[float, typer.Option(help="Discount.")]
 States = Annotated[int, typer.Option(help="Number of states.")]
@@ -52,7 +53,9 @@ def bound(
 
 
 def choose_h(
-    lifetime: Annotated[int, typer.Option(help="Steps that the agent will live.")],
+    lifetime: Annotated[
+        list[int], typer.Option(help="Steps that the agent will live; repeatable, the longest is advised about.")
+    ],
     gamma: Gamma = 0.95,
     states: Annotated[int | None, typer.Option(help="Number of states, for a family of random MDPs.")] = None,
     actions: Annotated[int | None, typer.Option(help="Number of actions, for a family of random MDPs.")] = None,
@@ -76,7 +79,7 @@ def choose_h(
     sizes = None if states is None or actions is None else (states, actions)
     given = [*(domain or []), *(_saved_model(path) for path in model or [])] or None
     found = choosing.choose_h(
-        lifetime,
+        max(lifetime),
         gamma,
         sizes=sizes,
         surrogates=given,
@@ -85,22 +88,38 @@ def choose_h(
         seed=seed,
         epsilon=eps,
         delta=delta,
+        lifetimes=lifetime if len(lifetime) > 1 else None,
     )
     if picture_file is not None:
         choosing.picture(found, picture_file)
     if as_json:
         print(found.to_json())
         return
-    print(f"{'h':<12} {'average reward':<26} {'stuck':>6}  {'exploration at most':>20}  {'error at T':>10}")
+    if len(lifetime) > 1:
+        _print_losses(found)
+    shares = f"{'loss %':>7} {'stuck':>6} {'poor end':>9}"
+    print(f"{'h':<12} {'average reward':<24} {shares}  {'exploration at most':>19}  {'error at T':>10}")
     for o in found.options:
         bounds = [_short(math.nan if b is None else b) for b in (o.exploration, o.error)]
         interval = f"{o.average:.4f} [{o.low:.4f}, {o.high:.4f}]"
+        shares = f"{_percent(o.loss):>7} {o.stuck:>6.0%} {o.poor_end:>9.0%}"
         mark = "  <- recommended" if o.h == found.recommended else ""
-        print(f"{o.h:<12} {interval:<26} {o.stuck:>6.0%}  {bounds[0]:>20}  {bounds[1]:>10}{mark}")
+        print(f"{o.h:<12} {interval:<24} {shares}  {bounds[0]:>19}  {bounds[1]:>10}{mark}")
     print(
-        f"(– where a bound promises nothing in this life; the optimum earns {found.optimum:.4f} a step)\n\n"
+        f"(loss: against the best fixed h; poor end: less than half of the optimum in the last tenth;\n"
+        f"– where a bound promises nothing in this life; the optimum earns {found.optimum:.4f} a step)\n\n"
         f"{found.reason}"
     )
+
+
+def _print_losses(found: Choice) -> None:
+    """The loss of every h against the best fixed one, for each lifetime."""
+    print("Loss in % against the best fixed h, in hindsight, up to step")
+    print(f"{'h':<12}" + "".join(f"{t:>21,}" for t in found.lifetimes))
+    for option, row in zip(found.options, found.losses, strict=True):
+        cells = (f"{_percent(x)} [{_percent(low)}, {_percent(high)}]" for x, low, high in row.tolist())
+        print(f"{option.h:<12}" + "".join(f"{cell:>21}" for cell in cells))
+    print()
 
 
 def _saved_model(path: Path) -> Any:
@@ -183,6 +202,10 @@ def _parameters(given: list[str]) -> dict[str, Any]:
         if name in ("name", "env", "seed"):
             raise InputError(f"--param is {entry!r}, but must be a parameter of the agent.")
     return result
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None or math.isnan(share) else f"{100 * share:.1f}"
 
 
 def _short(value: float) -> str:

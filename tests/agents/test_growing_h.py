@@ -170,8 +170,8 @@ def test_bad_parameters_get_one_sentence(params: dict[str, Any], message: str) -
 
 # --- what it earns --------------------------------------------------------------------------------------------
 
-RUNS, STEPS = 100, 10_000
-FIXED = (0.5, 1, 4, 8, 16, 64)
+RUNS, STEPS = 200, 10_000
+FIXED = (0, 0.5, 1, 4, 8, 16, 64, 128)
 
 
 @functools.cache
@@ -181,27 +181,34 @@ def averages(domain: str, h: float | str, c: float | None = None) -> Array:
 
 
 def loss_interval(domain: str, h: float | str, c: float | None = None) -> tuple[float, float]:
-    """1 - average / average of the best fixed h, less and more two standard errors of the two together."""
+    """1 - average / average of the best fixed h, less and more two standard errors; runs of the same seed are pairs."""
     best = max((averages(domain, fixed) for fixed in FIXED), key=lambda a: float(a.mean()))
     own = averages(domain, h, c)
-    error = math.hypot(own.std(ddof=1), best.std(ddof=1)) / math.sqrt(RUNS) / best.mean()
-    loss = float(1 - own.mean() / best.mean())
-    return loss - 2 * error, loss + 2 * error
+    ratio = float(own.mean() / best.mean())
+    error = float(np.std(own - ratio * best, ddof=1) / best.mean()) / math.sqrt(RUNS)
+    return 1 - ratio - 2 * error, 1 - ratio + 2 * error
 
 
 @pytest.mark.parametrize("domain", FOUR[:3])
 def test_growing_is_within_five_percent_of_the_best_fixed_h(domain: str) -> None:
-    assert loss_interval(domain, "growing")[0] < 0.05
+    assert loss_interval(domain, "growing")[1] < 0.05
 
 
 @pytest.mark.parametrize("domain", FOUR)
-def test_adaptive_is_within_five_percent_of_the_best_fixed_h_on_all_four(domain: str) -> None:
-    assert loss_interval(domain, "adaptive")[0] < 0.05
+def test_adaptive_cannot_be_told_from_five_percent_or_is_within_on_all_four(domain: str) -> None:
+    """On SixArms it is too near to 5 % for so few runs: benchmarks/GROWING_H.md."""
+    assert loss_interval(domain, "adaptive")[domain != "sixarms"] < 0.05
 
 
 @pytest.mark.parametrize(
     ("domain", "h", "c"),
-    [("modified-chain", 1, None), ("riverswim", 16, None), ("sixarms", 1, None), ("riverswim", "growing", 5.0)],
+    [
+        ("modified-chain", 1, None),
+        ("riverswim", 16, None),
+        ("sixarms", 1, None),
+        ("sixarms", "growing", None),
+        ("riverswim", "growing", 5.0),
+    ],
 )
 def test_an_h_that_does_not_fit_is_clearly_not_within_five_percent(domain: str, h: Any, c: float | None) -> None:
     assert loss_interval(domain, h, c)[0] > 0.05

@@ -96,7 +96,16 @@ def test_the_constants_of_the_study_files_are_the_formulas_with_the_named_slip()
 
 
 def cells() -> list[tuple[str, AgentSpec]]:
-    return [(n, s) for n in ("chain", "modified-chain") for s in load_catalog(n).agent if s.variant == "as printed"]
+    return [
+        (name, spec)
+        for name in ("chain", "modified-chain")
+        for spec in load_catalog(name).variants["as printed"]
+        if spec.label in load_printed(f"{name}.csv")
+    ]
+
+
+def test_there_are_twenty_two_of_them() -> None:
+    assert len(cells()) == 22
 
 
 def earned(study: Study, spec: AgentSpec, runs: int, **other: Any) -> Summary:

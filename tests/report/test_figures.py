@@ -20,6 +20,8 @@ CHAIN = {
     "PAC-RMDP(1)": 0.357,
     "PAC-RMDP(8)": 0.343,
     "PAC-RMDP(16)": 0.328,
+    "PAC-RMDP(growing)": 0.352,
+    "PAC-RMDP(adaptive)": 0.335,
     "MBIE(0.01, 0.1)": 0.160,
     "MBIE(20, 0.9)": 0.160,
     "MBIE(1e4, 0.2)": 0.267,
@@ -188,7 +190,8 @@ def test_names_that_are_no_plain_file_names_are_refused(tmp_path: Path, name: st
 
 def test_families_share_a_colour_and_members_differ_otherwise() -> None:
     pens = dict(zip(CHAIN, _pens(list(CHAIN)), strict=True))
-    assert len({pens[k].colour for k in CHAIN}) == 5
+    assert len({pens[k].colour for k in CHAIN}) == 6
+    assert pens["PAC-RMDP(growing)"].colour == pens["PAC-RMDP(adaptive)"].colour != pens["PAC-RMDP(8)"].colour
     assert pens["VBE(0.1)"].colour == pens["VBE(1e3)"].colour != pens["BEB(2x148^2)"].colour
     assert len({(p.colour, p.dashes) for p in pens.values()}) == len(CHAIN)
     assert len({p.marker for p in pens.values()}) == len(CHAIN)

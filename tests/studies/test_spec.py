@@ -103,12 +103,17 @@ def test_the_catalog_has_the_studies_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("name", ["chain", "modified-chain"])
-def test_a_catalog_study_has_eleven_algorithms_in_two_variants(name: str) -> None:
+def test_a_catalog_study_has_the_papers_eleven_algorithms_and_two_of_ours_in_two_variants(name: str) -> None:
     study = load_catalog(name)
     assert len(printed_labels(name)) == 11
-    for variant in ("as printed", "as defined"):
-        assert [spec.label for spec in study.agent if spec.variant == variant] == printed_labels(name)
-    assert len(study.agent) == 22
+    assert list(study.variants) == ["as printed", "as defined"]
+    for rows in study.variants.values():
+        ours = [spec for spec in rows if spec.label not in printed_labels(name)]
+        assert [spec.label for spec in rows if spec not in ours] == printed_labels(name)
+        assert [spec.label for spec in ours] == ["PAC-RMDP(growing)", "PAC-RMDP(adaptive)"]
+        assert all(spec.note.startswith("ours, not in the paper") for spec in ours)
+        beside = next(spec for spec in rows if spec.label == "PAC-RMDP(8)")
+        assert [{**spec.params, "h": 8} for spec in ours] == [beside.params] * 2
 
 
 @pytest.mark.parametrize("name", ["chain", "modified-chain"])

@@ -29,8 +29,10 @@ Numbers = NDArray[np.number[Any]]
 # Okabe and Ito's colours, one for each family of the paper, so that a family looks the same in every figure.
 FAMILY_COLOURS = {"PAC-RMDP": "#0072B2", "MBIE": "#D55E00", "VBE": "#009E73"}
 FAMILY_COLOURS |= {"BEB": "#CC79A7", "BOLT": "#E69F00", "PAC-MDP": "#D55E00", "epsilon-greedy": "#000000"}
+# The two that the paper does not have, in a colour of their own: the eye must not count them to the paper's.
+FAMILY_COLOURS |= dict.fromkeys(("PAC-RMDP(growing)", "PAC-RMDP(adaptive)"), "#882255")
 # The rest of Okabe and Ito (without the yellow, which is lost on white), then Tol's muted colours.
-FURTHER_COLOURS = ("#56B4E9", "#000000", "#882255", "#999933", "#332288", "#44AA99")
+FURTHER_COLOURS = ("#56B4E9", "#000000", "#999933", "#332288", "#44AA99")
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (11, 2.5)))
 MARKERS = "osD^vPX<>*phd8"
 INK, GREY = "#222222", "#767676"
@@ -249,13 +251,18 @@ def _clean(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
+def _family(label: str) -> str:
+    """What has one colour: the text before the bracket, or the whole label where it has a colour of its own."""
+    return label if label in FAMILY_COLOURS else label.partition("(")[0].strip()
+
+
 def _pens(labels: Sequence[str]) -> list[_Pen]:
-    """Choose one colour per family (the text before the bracket) and, within a colour, different dashes."""
+    """Choose one colour per family and, within a colour, different dashes."""
     further, colours = cycle(FURTHER_COLOURS), dict(FAMILY_COLOURS)
     dashes = {colour: cycle(DASHES) for colour in (*FAMILY_COLOURS.values(), *FURTHER_COLOURS)}
     pens = []
     for label, marker in zip(labels, cycle(MARKERS), strict=False):
-        family = label.partition("(")[0].strip()
+        family = _family(label)
         if family not in colours:
             colours[family] = next(further)
         pens.append(_Pen(colours[family], next(dashes[colours[family]]), marker))
@@ -264,7 +271,7 @@ def _pens(labels: Sequence[str]) -> list[_Pen]:
 
 def _shaded(labels: Sequence[str], pens: Sequence[_Pen]) -> list[_Pen]:
     """The same pens, the members of a family from light to dark: dashes are lost on a line that jumps up and down."""
-    families = [label.partition("(")[0].strip() for label in labels]
+    families = [_family(label) for label in labels]
     shaded = []
     for i, (family, pen) in enumerate(zip(families, pens, strict=True)):
         size, place = families.count(family), families[:i].count(family)
