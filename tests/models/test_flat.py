@@ -51,10 +51,12 @@ def flat_of(features: FeatureMap) -> Flat:
 
 
 def values(features: FeatureMap, states: Array) -> Array:
-    """The features of `states`, the compiled way."""
-    n = features.states
-    idle = Follower(flat_of(features), np.zeros((1, features.size, n)), True, np.full(n, -1.0), np.full(n, 1.0))
-    return idle.follow(states, np.zeros(len(states), dtype=int), 1)[1]
+    """The features of `states`, the two compiled ways, which must not differ at all."""
+    n, flat = features.states, flat_of(features)
+    idle = Follower(flat, np.zeros((1, features.size, n)), True, np.full(n, -1.0), np.full(n, 1.0))
+    phi = flat.values(states)
+    assert np.array_equal(idle.follow(states, np.zeros(len(states), dtype=int), 1)[1], phi)
+    return phi
 
 
 def reference(features: FeatureMap, states: Array) -> Array:

@@ -12,7 +12,7 @@ from hreach.agents.hope import Hope
 from hreach.agents.on_grid import learnt_reward
 from hreach.compiling import Array, announcing
 from hreach.errors import at_least, require
-from hreach.models.flat import Follower, flatten
+from hreach.models.flat import Follower
 from hreach.models.linear import LinearModel
 from hreach.planners.fitted_value_iteration import TIE
 from hreach.planners.tree import Tree, slope_between
@@ -55,7 +55,7 @@ class OnTree:
         self._first = slice(begin, begin + task.actions)  # the nodes at whose ends the root's children are
         self._q = np.zeros(0)
         self._probes = np.zeros((0, task.width)), np.zeros(0, dtype=np.int64)
-        flat = None if hope.truth or task.complete is not None else flatten(model.bases[0][0])
+        flat = None if hope.truth or task.complete is not None else model.flat[0]
         self._follower: Follower | None = None  # the compiled way to follow the model
         if flat is not None:
             self._blocks = model.block_of(self.tree.taken)

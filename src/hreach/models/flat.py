@@ -110,6 +110,14 @@ class Flat:
         """Work space of one call, which `_spaces` takes apart; in Python that took as long as 40 steps of the model."""
         return np.zeros(8 + self.width + len(self.turn) + _up(self.states, 3) + 1 + len(self.line[0]))
 
+    def values(self, states: Array) -> Array:
+        """The features (N, n) of states (N, nS), in the order of the map; nothing is checked."""
+        points = np.ascontiguousarray(states)
+        phi = np.empty((len(points), self.size))
+        sizes = (_up(self.states, 3), self.width)
+        evaluate_rows(points, self.arrays(), sizes, self.work(), (phi, self.place, self.amplitude))
+        return phi
+
 
 class Follower:
     """Follows the linear model with these weights: weights (B, n, nS) as `Factor.weights` gives them, block = action.
@@ -331,7 +339,7 @@ def _follow(
     With parents (N,), which may be empty, also states: row i begins where row parents[i] ended, unless that is -1.
     """
     change, low, high = limits
-    spaces = _spaces(arrays, weights, work)
+    spaces = _spaces(arrays, (weights.shape[1], weights.shape[2]), work)
     row, x, y = spaces[0], spaces[4], spaces[5]
     for i in range(states.shape[0]):
         for j in range(low.shape[0]):
@@ -351,18 +359,33 @@ def _follow(
                 path[t, i, j] = x[j]
 
 
-follow_rows = announcing(_follow)  # the same, for Python: says so when it has to compile
+@compiled
+def _evaluate(states: Array, arrays: Any, sizes: tuple[int, int], work: Array, seen: Any) -> None:
+    """Fills phi (N, n), which is seen[0]; see `Flat.values`."""
+    spaces = _spaces(arrays, sizes, work)
+    for i in range(states.shape[0]):
+        for j in range(states.shape[1]):
+            spaces[4][j] = states[i, j]
+        _fill(arrays, spaces)
+        _note(seen, spaces[0], i)
+
+
+# The same, for Python: they say so when they have to compile.
+follow_rows, evaluate_rows = announcing(_follow), announcing(_evaluate)
 
 
 @inlined
-def _spaces(arrays: Any, weights: Array, work: Array) -> Any:
-    """The work row, its waves, powers and products, the state x, theta' Phi and (1, z_1, z_2, ...)."""
+def _spaces(arrays: Any, sizes: tuple[int, int], work: Array) -> Any:
+    """The work row, its waves, powers and products, the state x, theta' Phi and (1, z_1, z_2, ...).
+
+    sizes: of theta' Phi and of the work row, with their unused places.
+    """
     begin = -(work.ctypes.data // 8) % 8  # as in `_aligned`
     powers = begin + arrays[1].shape[0]
     products = powers + arrays[5]
-    state = begin + weights.shape[2]
+    state = begin + sizes[1]
     output = state + arrays[0].shape[0]
-    lines = output + weights.shape[1]
+    lines = output + sizes[0]
     work[lines] = 1.0
     kinds = (work[begin:powers], work[powers:products], work[products:state])
     return work[begin:state], *kinds, work[state:output], work[output:lines], work[lines:]

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.errors import InputError, at_least, positive, require, whole
-from hreach.models.feature_map import Array, FeatureMap, Integers, in_range
+from hreach.models.feature_map import Array, FeatureMap, Integers, check_actions, check_states, in_range
 from hreach.models.features import ActionBlocks
+from hreach.models.flat import Flat, flatten
 from hreach.models.least_squares import Factor, Spectrum, ZRule
 
 _LARGEST = 1e100  # beyond this, squares and their sums would overflow
@@ -62,11 +63,13 @@ class LinearModel:
         distinct = [m for i, m in enumerate(self.maps) if m not in self.maps[:i]]
         self.index = np.array([distinct.index(m) for m in self.maps])  # the factor of each output
         self.factors, self.bases, self._columns = [], [], []
+        self.flat: list[Flat | None] = []  # the compiled form of each base, where it has one
         for f, feature_map in enumerate(distinct):
             blocks = feature_map.actions if isinstance(feature_map, ActionBlocks) else None
             base = feature_map.map if isinstance(feature_map, ActionBlocks) else feature_map
             columns = np.flatnonzero(self.index == f)
             self.bases.append((base, blocks))
+            self.flat.append(flatten(base))
             self._columns.append(columns)
             self.factors.append(Factor(base.size, len(columns), blocks or 1, self.ridge, tolerance))
 
@@ -83,6 +86,8 @@ class LinearModel:
     @property
     def error_mean(self) -> Array:
         """Running mean of |y - prediction before the update| per output, (nS,); 0 before the first sample."""
+        if len(self.factors) == 1:
+            return self.factors[0].error_mean.copy()
         return self._join([f.error_mean[None] for f in self.factors]).ravel()
 
     @property
@@ -103,9 +108,9 @@ class LinearModel:
         seen = self.features(points, np.atleast_1d(np.asarray(action)))
         following = np.atleast_2d(np.asarray(next_state, dtype=np.float64))
         require(following.shape == points.shape, "shape of next_state", following.shape, f"{points.shape}")
-        y = following[:, self.components]
-        if self.target == "change":
-            y = y - points[:, self.components]
+        y = following - points if self.target == "change" else following
+        if self.components != list(range(self.states)):
+            y = y[:, self.components]
         self._learn([phi for phi, _ in seen], y, [block for _, block in seen])
 
     def update_features(self, phi: ArrayLike | Sequence[Array], y: ArrayLike, action: ArrayLike = 0) -> None:
@@ -120,7 +125,7 @@ class LinearModel:
         targets = np.asarray(y, dtype=np.float64)
         if targets.ndim < 2:  # one sample, or one output of many samples
             targets = targets[:, None] if np.ndim(given[0]) == 2 and self.outputs == 1 else np.atleast_2d(targets)
-        actions = np.broadcast_to(np.asarray(action, dtype=np.int64), (len(rows[0]),))
+        actions = check_actions(np.broadcast_to(np.asarray(action), (len(rows[0]),)), len(rows[0]))
         self._learn(rows, targets, [self._block(actions, blocks) for _, blocks in self.bases])
 
     def predict(self, states: ArrayLike, actions: ArrayLike) -> Array:
@@ -159,8 +164,13 @@ class LinearModel:
         for kept, seen in self._kept if self._lent is None else (self._lent, *self._kept):
             if kept is states:
                 return seen
-        taken = np.asarray(actions)
-        return [(_finite("features", base(states, taken)), self._block(taken, blocks)) for base, blocks in self.bases]
+        points = check_states(states, self.states)
+        taken = check_actions(actions, len(points))
+        result = []
+        for (base, blocks), flat in zip(self.bases, self.flat, strict=True):
+            phi = base._values(points, taken) if flat is None else flat.values(points)
+            result.append((_finite("features", phi), self._block(taken, blocks)))
+        return result
 
     def keep(self, states: Array, actions: NDArray[np.int64]) -> None:
         """Remember the features of a batch that will be asked about again and again, such as a planner's grid.
@@ -203,12 +213,11 @@ class LinearModel:
         for phi, block, columns, f in zip(phis, blocks, self._columns, self.factors, strict=True):
             f.learn(np.ascontiguousarray(phi), np.ascontiguousarray(block), np.ascontiguousarray(y[:, columns]))
 
-    def _block(self, actions: NDArray[Any], blocks: int | None) -> Integers:
+    def _block(self, actions: Integers, blocks: int | None) -> Integers:
         if blocks is None:
             return np.zeros(len(actions), dtype=np.int64)
-        require(bool((actions >= 0).all()), "actions", actions, "at least 0")
         in_range(actions, blocks)
-        return actions.astype(np.int64)
+        return actions
 
     def _of_outputs(self, each: Sequence[Array]) -> Array:
         """What each factor says (..., N) as what each output says (..., N, outputs)."""
