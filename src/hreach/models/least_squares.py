@@ -24,12 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from hreach.compiling import compiled, inlined_with
+from hreach.compiling import compiled, inlined, inlined_with
 from hreach.models.feature_map import Array, Integers
 
 ZRule = Literal["singular", "small"]
+Eight = tuple[float, float, float, float, float, float, float, float]
 _FEW = 24  # features: up to here, calling BLAS for every block costs more than it saves
 _LANES = 8
+_ZERO: Eight = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _ONE = 1 - 1e-9  # an eigenvalue of exactly 1 may come out a rounding error below it
 
 
@@ -248,29 +250,58 @@ def _learn(
 def _leverages(root: Array, phi: Array, block: Integers, work: Array, rows: Integers, result: Array) -> None:
     """result = ||R^-T phi||^2 of every row: forward substitution for `_LANES` rows of a block at a time, side by side.
 
-    work (n, _LANES) and rows (_LANES,) are work space; lanes without a row repeat the last one.
+    work (n, _LANES) and rows (_LANES,) are work space; lanes without a row compute what nobody asks for.
     """
-    n = phi.shape[1]
     for b in range(root.shape[0]):
-        filled, s = 0, 0
-        while s < phi.shape[0] or filled > 0:
-            if s < phi.shape[0]:
-                if block[s] == b:
-                    rows[filled] = s
-                    filled += 1
-                s += 1
-            if filled == _LANES or (s == phi.shape[0] and filled > 0):
-                for lane in range(_LANES):
-                    row = rows[min(lane, filled - 1)]
-                    for i in range(n):
-                        work[i, lane] = phi[row, i]
-                _substitute(root, b, work)
+        filled = 0
+        for s in range(phi.shape[0]):
+            if block[s] == b:
+                for i in range(phi.shape[1]):
+                    work[i, filled] = phi[s, i]
+                rows[filled] = s
+                filled += 1
+            if filled == _LANES or (filled > 0 and s == phi.shape[0] - 1):
+                lengths = _lengths(root, b, work)
                 for lane in range(filled):
-                    total = 0.0
-                    for i in range(n):
-                        total += work[i, lane] * work[i, lane]
-                    result[rows[lane]] = total
+                    result[rows[lane]] = lengths[lane]
                 filled = 0
+
+
+@inlined
+def _lengths(root: Array, b: int, work: Array) -> Eight:
+    """||R^-T work||^2 of every lane: the same operations in the same order. In tuples, as stores would hold them up."""
+    total = _ZERO
+    for j in range(work.shape[0]):
+        x = _lanes(work, j)
+        for i in range(j):
+            x = _plus(x, -root[b, i, j], _lanes(work, i))
+        x = _plus(_ZERO, 1.0 / root[b, j, j], x)
+        for lane in range(_LANES):
+            work[j, lane] = x[lane]
+        total = _plus_squares(total, x)
+    return total
+
+
+# fmt: off
+@inlined
+def _lanes(work: Array, i: int) -> Eight:
+    """Row i."""
+    return (work[i, 0], work[i, 1], work[i, 2], work[i, 3], work[i, 4], work[i, 5], work[i, 6], work[i, 7])
+
+
+@inlined_with("contract")
+def _plus(a: Eight, c: float, x: Eight) -> Eight:
+    """a + c x."""
+    return (a[0] + c * x[0], a[1] + c * x[1], a[2] + c * x[2], a[3] + c * x[3],
+            a[4] + c * x[4], a[5] + c * x[5], a[6] + c * x[6], a[7] + c * x[7])
+
+
+@inlined_with("contract")
+def _plus_squares(a: Eight, x: Eight) -> Eight:
+    """a + x x."""
+    return (a[0] + x[0] * x[0], a[1] + x[1] * x[1], a[2] + x[2] * x[2], a[3] + x[3] * x[3],
+            a[4] + x[4] * x[4], a[5] + x[5] * x[5], a[6] + x[6] * x[6], a[7] + x[7] * x[7])
+# fmt: on
 
 
 @compiled
@@ -291,20 +322,6 @@ def _terms(vectors: Array, parts: Any, phi: Array, block: Integers, along: Array
             slant += z[b, k] * z[b, k] * square
             left += w[b, k] * square
         result[0, s], result[1, s], result[2, s] = gain, np.sqrt(slant), np.sqrt(left)
-
-
-@compiled
-def _substitute(root: Array, b: int, work: Array) -> None:
-    """work <- R^-T work, lane by lane the same operations in the same order."""
-    n = work.shape[0]
-    for i in range(n):
-        scale = 1.0 / root[b, i, i]
-        for lane in range(_LANES):
-            work[i, lane] *= scale
-        for j in range(i + 1, n):
-            c = root[b, i, j]
-            for lane in range(_LANES):
-                work[j, lane] -= c * work[i, lane]
 
 
 @inlined_with("contract", "reassoc", "nsz")
