@@ -31,6 +31,7 @@ reproduce: install
 bench: install
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/continuous.py
+	$(BIN)/python benchmarks/guarantees.py
 
 docs: install
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

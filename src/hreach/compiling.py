@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba import types
-from numba.core import event
+from numba.core import cgutils, event
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from hreach.errors import InputError
@@ -86,6 +87,16 @@ def announcing(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
+def resolved(function: F, *arguments: Any) -> F:
+    """The machine code of a compiled `function` for arguments of the types of these, found or made once.
+
+    Otherwise numba reads the type of every argument, and of every array in a tuple, at each call, which takes ten times
+    as long as planning does. What is returned trusts its arguments to be of these types. Tells when it has to compile.
+    """
+    machine_code = announcing(function.compile)  # type: ignore[attr-defined]
+    return machine_code(tuple(numba.typeof(value) for value in arguments))  # type: ignore[no-any-return]
+
+
 _SIGNATURE = types.UniTuple(types.float64, 3)(
     types.Array(types.float64, 1, "C"), types.float64, types.float64, types.Array(types.float64, 1, "C")
 )
@@ -103,3 +114,22 @@ def compile_formula(formula: Formula) -> Any:
             f"formula {formula.__name__!r} cannot be compiled ({reason}); "
             "use plain arithmetic on its arguments and return (reach, bonus, radius)."
         ) from error
+
+
+_FORMULA = types.FunctionType(_SIGNATURE)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def formula_at(typingctx: Any, address: Any) -> Any:
+    """The formula at this address (`compile_formula(...).address`), for compiled code to call.
+
+    A compiled formula can be given to a kernel itself, but then numba asks Python for its address at every call: 6 us,
+    which is nothing to a simulation, and ten times what learning takes.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = cgutils.create_struct_proxy(_FORMULA)(context, builder)
+        pointer.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
+        return pointer._getvalue()
+
+    return _FORMULA(types.int64), codegen

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
-from hreach import InputError, TabularMDP, theory
+from hreach import InputError, TabularMDP, kernels, theory
 from hreach.agents.certificate import PlainValue
 from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
@@ -31,10 +31,10 @@ AGENTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def random_env(seed: int, per_transition: bool = False, gamma: float = 0.9) -> TabularEnv:
+def random_env(seed: int, per_transition: bool = False, gamma: float = 0.9, states: int = 4) -> TabularEnv:
     rng = np.random.default_rng(seed)
-    P = rng.dirichlet(np.full(4, 0.5), size=(4, 3))
-    R = rng.random((4, 3, 4) if per_transition else (4, 3))
+    P = rng.dirichlet(np.full(states, 0.5), size=(states, 3))
+    R = rng.random((states, 3, states) if per_transition else (states, 3))
     return TabularEnv(TabularMDP(P, R, gamma), R)
 
 
@@ -72,6 +72,27 @@ def largest_excess(env: TabularEnv, agent: TabularAgent, steps: int, every: int 
 def test_the_plain_value_is_that_of_the_model_as_it_is(name: str, params: dict[str, Any], per_transition: bool) -> None:
     env = random_env(1, per_transition)
     assert largest_excess(env, hreach.make_agent(name, env, seed=2, **params), steps=120) <= 0
+
+
+@pytest.mark.parametrize("per_transition", [False, True])
+@pytest.mark.parametrize("states", [1, 2, 30])
+def test_it_is_so_with_one_state_and_with_so_many_that_some_sweeps_are_cheaper_than_a_solve(
+    states: int, per_transition: bool
+) -> None:
+    env = random_env(1, per_transition, states=states)
+    for params in ({"tolerance": 0.01}, {"tolerance": 1e-12}, {"tolerance": 1e-300}):
+        assert largest_excess(env, hreach.make_agent("pac-rmdp", env, h=2, seed=2, **params), steps=60) <= 0
+
+
+def test_one_solve_is_exact_where_there_is_nothing_to_choose() -> None:
+    rng = np.random.default_rng(0)
+    counts, reward = rng.integers(1, 9, size=(6, 1, 6)).astype(float), rng.random((6, 1, 1))
+    total, value = counts.sum(axis=2), rng.random(6)
+    backup = reward[:, 0] + 0.9 * (counts / total[:, :, None])[:, 0] @ value[:, None]
+    matrix = np.hstack([np.zeros((6, 6)), backup])
+    kernels._plain_solve(counts, total, np.zeros((6, 1)), np.zeros(6, dtype=bool), reward, 1.0, 0.9, value, matrix)
+    exact = TabularMDP(counts / total[:, :, None], reward[:, :, 0], 0.9).optimal_value()
+    np.testing.assert_allclose(value, exact, rtol=1e-12)
 
 
 def test_a_plain_value_that_is_not_kept_up_to_date_is_caught() -> None:
@@ -163,6 +184,17 @@ def test_nothing_follows_a_terminal_state() -> None:
     reward = agent.problem.reward[0, :, 0]
     assert agent.certificate(1, eps=1).current == 0
     assert agent.certificate(0, eps=1).current == pytest.approx(reward.max())
+
+
+def test_a_state_that_is_found_terminal_when_nothing_more_is_learnt_counts_too() -> None:
+    env = random_env(5)
+    agent = hreach.make_agent("beb", env, beta=1.0, prior=1, freeze_at=1.0, tolerance=1e-10)
+    before = agent.certificate(1, eps=1)
+    assert before.current > 1
+    agent.observe(0, 0, 0.0, 1, terminated=True)
+    after = agent.certificate(1, eps=1)
+    assert (after.samples, after.current) == (0, 0)
+    assert before.current > 1  # what was said then is as it was
 
 
 # --- the theorem's numbers ------------------------------------------------------------------------------------------

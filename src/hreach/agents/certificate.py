@@ -2,24 +2,23 @@
 
     gap(s) = V~(s) - V_{h=0}(s),    explicit exploration is over at eps where |gap(s_t)| <= eps   (Paper: Definition 3)
 
-V_{h=0}, the value of the model as it is, is kept beside the agent's own value and brought up to date by the same
-planner with nothing hoped for (reach, bonus and radius 0); after one more sample that is mostly a single sweep. What
-Theorem 1 and Corollary 2 promise for the agent's h is computed when it is asked for.
+V_{h=0}, the value of the model as it is, is kept beside the agent's own value and brought up to date when it is asked
+for (`kernels.compare`): after one more sample that is mostly a single sweep. What Theorem 1 and Corollary 2 promise for
+the agent's h is computed when it is asked for.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hreach import kernels
 from hreach.agents.greedy import plain
-from hreach.compiling import Array, announcing, compiled
+from hreach.compiling import Array, resolved
 from hreach.errors import InputError
-from hreach.kernels import Belief
 from hreach.reach.counts import hopeful
 from hreach.theory import Bound, Form, Sizes, anytime_error, explicit_exploration_runtime, sample_complexity
 from hreach.theory.bound import check_delta, check_epsilon
@@ -27,110 +26,34 @@ from hreach.theory.bound import check_delta, check_epsilon
 if TYPE_CHECKING:
     from hreach.agents.tabular import Problem, TabularAgent
 
-_OWN = ("mean", "reach", "base", "radius", "value", "q", "order", "target", "matrix")  # the rest is the agent's
-
-
-@compiled
-def _refresh(
-    counts: Array, total: Array, income: Array, terminal: NDArray[np.bool_], reward: Array, r_max: float,
-    seen: Array, mean: Array, base: Array,
-) -> bool:  # fmt: skip
-    """Mean model and reward of every pair that has changed since; False if none has.
-
-    seen: (S, A), the total that each pair was last computed with (-1: never, -2: terminal, for good).
-    """
-    states, actions = total.shape
-    changed = False
-    for s in range(states):
-        for a in range(actions):
-            weight = -2.0 if terminal[s] else total[s, a]
-            if weight == seen[s, a]:
-                continue
-            changed = True
-            seen[s, a] = weight
-            i = s * actions + a
-            scale = 1.0 / weight if weight > 0.0 else 0.0
-            uniform = 1.0 / states if weight == 0.0 else 0.0
-            for j in range(states):
-                mean[i // 4, j, i % 4] = scale * counts[s, a, j] + uniform
-            if terminal[s]:
-                base[i] = 0.0
-            elif reward.shape[0] == 0:
-                base[i] = income[s, a] * scale if weight > 0.0 else r_max / 2.0
-            elif reward.shape[2] == 1:
-                base[i] = reward[s, a, 0]
-    return changed
-
-
-@compiled
-def _sweep(
-    reward: Array, gamma: float, tolerance: float, actions: int, mean: Array, base: Array, value: Array, target: Array
-) -> float:
-    """value <- T value, unless max |T value - value|, which is returned, is above the tolerance."""
-    states = value.size
-    per_transition = reward.shape[2] > 1
-    residual = 0.0
-    for s in range(states):
-        best = -np.inf
-        for i in range(s * actions, s * actions + actions):
-            future = 0.0
-            income = base[i]
-            for j in range(states):
-                future += mean[i // 4, j, i % 4] * value[j]
-            if per_transition:
-                for j in range(states):
-                    income += mean[i // 4, j, i % 4] * reward[s, i - s * actions, j]
-            best = max(best, income + gamma * future)
-        target[s] = best
-        residual = max(residual, abs(best - value[s]))
-    if residual <= tolerance:
-        for s in range(states):
-            value[s] = target[s]
-    return residual
-
-
-@compiled
-def _renew(
-    counts: Array, total: Array, income: Array, terminal: NDArray[np.bool_], reward: Array, r_max: float,
-    seen: Array, mean: Array, base: Array, gamma: float, tolerance: float, value: Array, target: Array,
-) -> float:  # fmt: skip
-    """Refresh and one sweep, which is mostly all it takes; the residual, or -1 if nothing has changed."""
-    if not _refresh(counts, total, income, terminal, reward, r_max, seen, mean, base):
-        return -1.0
-    return _sweep(reward, gamma, tolerance, total.shape[1], mean, base, value, target)
-
-
-_try, _plan = announcing(_renew), announcing(kernels.plan)
-
 
 class PlainValue:
     """V_{h=0} of an agent, warm from the last time it was asked for; nothing of the agent is changed."""
 
     def __init__(self, agent: TabularAgent, tolerance: float | None = None) -> None:
-        rule = agent.rule if tolerance is None else agent.rule._replace(tolerance=tolerance)
-        b: Belief = agent.belief._replace(**{name: getattr(agent.belief, name).copy() for name in _OWN})
-        for name in ("reach", "base", "radius"):
-            getattr(b, name)[:] = 0.0
-        seen = np.full(b.total.shape, -1.0)
-        self.residual = np.inf
-        self._rule, self._belief = rule._replace(value_cap=np.inf), b
-        self._arguments = (
-            b.counts, b.total, b.income, agent.terminal, rule.reward, rule.r_max,
-            seen, b.mean, b.base, rule.gamma, rule.tolerance, b.value, b.target,
+        b, rule = agent.belief, agent.rule
+        self._value = b.value.copy()
+        self._known = np.array([-1.0, 0.0, np.inf])  # nothing yet
+        arguments = (
+            b.counts, b.total, b.income, b.terminal, b.clock, b.value, rule.reward, rule.r_max, rule.gamma,
+            rule.tolerance if tolerance is None else tolerance, self._value, b.matrix, self._known,
         )  # fmt: skip
+        self.compare = partial(resolved(kernels.compare, *arguments, 0.0, 0), *arguments)
 
     def __call__(self) -> Array:
         """V_{h=0}, shape (S,), within gamma residual/(1-gamma); the next call writes over it."""
-        residual = _try(*self._arguments)
-        if residual > self._rule.tolerance:
-            _, residual = _plan(self._rule, self._belief)
-        if residual >= 0:
-            self.residual = residual
-        return self._belief.value
+        self.compare(0.0, 0)
+        return self._value
+
+    @property
+    def residual(self) -> float:
+        """max |TV - V| of the last plan."""
+        return float(self._known[2])
 
 
-class Certificate(NamedTuple):
-    """What holds of an agent after `samples` samples.
+@dataclass(slots=True, init=False)
+class Certificate:
+    """What holds of an agent after `samples` samples; its fields are filled in one by one, which is quickest.
 
     state      where; the state with the largest gap if none was named
     internal   V~(state), what the agent acts on
@@ -188,29 +111,28 @@ class Certificate(NamedTuple):
 
 
 class Certifier:
-    """Makes the certificates of one agent; what does not change is looked up once, for this is called every step."""
+    """What the certificates of one agent have in common, looked up once, for they are made at every step.
+
+    blank     a certificate to fill in
+    compare   (residual of V~, state or -1) -> its samples, state, internal, current, accuracy
+    terms     its eps and delta, those that were asked for last, h and problem
+    grows     whether h has changed since
+    """
 
     def __init__(self, agent: TabularAgent) -> None:
-        self._agent = agent
-        self._problem = agent.problem
-        self._value = agent.belief.value
-        self._clock = agent.belief.clock
-        self._plain = PlainValue(agent)
-        self._spread = agent.problem.gamma / (1 - agent.problem.gamma)
+        self.blank = Certificate
+        self.compare = PlainValue(agent).compare
+        self.eps = self.delta = np.nan
+        self.terms: tuple[float, float, float | None, Problem] = (np.nan, np.nan, None, agent.problem)
+        self._constants = agent.belief.constants
         self._hopes = hopes(agent)
-        self._h = None if self._hopes is None else float(agent.belief.constants.max()) if self._hopes else 0.0
-        self._grows = bool(self._hopes) and agent.strategy.growing
+        self.grows = bool(self._hopes) and agent.strategy.growing
 
-    def __call__(self, state: int | None, eps: float, delta: float) -> Certificate:
-        """`TabularAgent.certificate`, for a state that was checked."""
-        self._agent.plan()
-        hoped, now = self._value, self._plain()
-        s = int(np.abs(hoped - now).argmax()) if state is None else state
-        accuracy = self._spread * (self._agent.residual + self._plain.residual)
-        h = float(self._agent.belief.constants.max()) if self._grows else self._h
-        eps, delta = _checked(eps, delta)
-        samples = int(self._clock.item(0))
-        return Certificate(samples, s, hoped.item(s), now.item(s), accuracy, eps, delta, h, self._problem)
+    def agree(self, eps: float, delta: float) -> None:
+        """Check eps and delta, which takes longer than planning does, and bring `terms` up to date."""
+        self.eps, self.delta = float(check_epsilon(eps)), float(check_delta(delta))
+        h = None if self._hopes is None else float(self._constants.max()) if self._hopes else 0.0
+        self.terms = (self.eps, self.delta, h, self.terms[-1])
 
 
 def hopes(agent: TabularAgent) -> bool | None:
@@ -236,9 +158,3 @@ def _sample_complexity(sizes: Sizes, eps: float, delta: float, h: float, form: F
 @lru_cache(maxsize=64)
 def _exploration_runtime(sizes: Sizes, eps: float, delta: float, h: float, form: Form) -> Bound:
     return explicit_exploration_runtime(sizes, eps, delta, h, form=form)
-
-
-@lru_cache(maxsize=64)
-def _checked(eps: float, delta: float) -> tuple[float, float]:
-    """Checking an array costs more than planning, so each pair is checked once."""
-    return float(check_epsilon(eps)), float(check_delta(delta))

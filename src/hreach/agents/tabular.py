@@ -8,16 +8,18 @@ Agents differ in their `Strategy` only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach import kernels
-from hreach.compiling import Array, Formula, announcing, compile_formula
-from hreach.errors import InputError, number, positive, require, whole
+from hreach.compiling import Array, Formula, announcing, compile_formula, resolved
+from hreach.errors import InputError, number, positive, require, shown, whole
 from hreach.kernels import Belief, Rule
 from hreach.models.counts import Counts
 from hreach.streams import agent_stream
@@ -25,7 +27,6 @@ from hreach.streams import agent_stream
 if TYPE_CHECKING:
     from hreach.agents.certificate import Certificate, Certifier
 
-_plan, _act, _learn = announcing(kernels.plan), announcing(kernels.act), announcing(kernels.learn)
 _refresh_all, _grow = announcing(kernels.refresh_all), announcing(kernels.grow)
 
 
@@ -95,7 +96,7 @@ class TabularAgent:
         """The action to take in `state`; plans first if anything was learnt since."""
         s = self._checked("state", state, self.problem.states)
         self.plan()
-        return int(_act(self.rule, self.belief, s, self.stream))
+        return self._act(self.rule, self.belief, s, self.stream)
 
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool = False) -> None:
         """Learn from one transition; a state in which an episode terminated is worth nothing from then on."""
@@ -103,8 +104,8 @@ class TabularAgent:
         a = self._checked("action", action, self.problem.actions)
         following = self._checked("next_state", next_state, self.problem.states)
         paid = float(reward)
-        require(bool(np.isfinite(paid)), "reward", reward, "a finite number")
-        self._stale |= _learn(self.formula, self.rule, self.belief, s, a, paid, following)
+        require(math.isfinite(paid), "reward", reward, "a finite number")
+        self._stale |= self._learn(self.formula.address, self.rule, self.belief, s, a, paid, following)
         if terminated and not self.terminal[following]:
             self.terminal[following] = True
             self._stale = True
@@ -113,7 +114,7 @@ class TabularAgent:
     def plan(self) -> None:
         """Bring the internal value up to date with the model."""
         if self._stale:
-            _, self.residual = _plan(self.rule, self.belief)
+            _, self.residual = self._plan(self.rule, self.belief)
             self._stale = False
 
     @property
@@ -142,12 +143,20 @@ class TabularAgent:
         Cheap enough for every step, and the actions that follow are the same as without it: it plans if `act` would
         have to, and keeps V_{h=0} apart. Paper: Definition 3, Theorem 1, Corollaries 1 and 2.
         """
-        if self._certifier is None:
+        certifier = self._certifier
+        if certifier is None:
             from hreach.agents.certificate import Certifier
 
-            self._certifier = Certifier(self)
-        s = None if state is None else self._checked("state", state, self.problem.states)
-        return self._certifier(s, eps, delta)
+            certifier = self._certifier = Certifier(self)
+        s = -1 if state is None else self._checked("state", state, self.problem.states)
+        if self._stale:
+            self.plan()
+        if eps != certifier.eps or delta != certifier.delta or certifier.grows:
+            certifier.agree(eps, delta)
+        found = certifier.blank()
+        found.samples, found.state, found.internal, found.current, found.accuracy = certifier.compare(self.residual, s)
+        found.eps, found.delta, found.h, found.problem = certifier.terms
+        return found
 
     def describe(self) -> dict[str, Any]:
         """Constants in force and where they come from, as plain numbers."""
@@ -200,8 +209,23 @@ class TabularAgent:
 
     def _checked(self, field_name: str, value: int, size: int) -> int:
         index = int(value)
-        require(0 <= index < size and index == value, field_name, value, f"a whole number from 0 to {size - 1}")
-        return index
+        if 0 <= index < size and index == value:
+            return index
+        raise InputError(f"{field_name} is {shown(value)}, but must be a whole number from 0 to {size - 1}.")
+
+    # The kernels for the types of this agent's arrays; found when first needed, for `simulate` needs none of them.
+
+    @cached_property
+    def _plan(self) -> Callable[[Rule, Belief], tuple[int, float]]:
+        return resolved(kernels.plan, self.rule, self.belief)
+
+    @cached_property
+    def _act(self) -> Callable[[Rule, Belief, int, NDArray[np.uint64]], int]:
+        return resolved(kernels.act, self.rule, self.belief, 0, self.stream)
+
+    @cached_property
+    def _learn(self) -> Callable[[int, Rule, Belief, int, int, float, int], bool]:
+        return resolved(kernels.learn, self.formula.address, self.rule, self.belief, 0, 0, 0.0, 0)
 
 
 def _rule(

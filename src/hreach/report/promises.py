@@ -39,7 +39,7 @@ COLUMNS = [
 ]
 FAMILIES = ("PAC-RMDP(1)", "PAC-RMDP(8)", "PAC-RMDP(16)", "MBIE", "BOLT")
 DRAWN_BOUND = "PAC-RMDP(8)"
-RUNS, CHECKPOINTS = 1, 30  # runs of a row at most: both chains take 4 s for each, stepped twice in Python
+RUNS, CHECKPOINTS = 3, 30  # runs of a row at most: both chains take 1 to 2 s for each, stepped twice in Python
 DELTA, PART_OF_TOP = 0.1, 0.1  # eps is this part of r_max / (1 - gamma)
 COARSE = "bad steps and average loss are counted at checkpoints, each standing for the steps to the next"  # all are
 REACH = 8  # by which an agent without an h of its own is judged
