@@ -16,7 +16,7 @@ from scipy.integrate import odeint, solve_ivp
 import hreach
 from hreach.domains import hiv_dynamics
 from hreach.domains.hiv import HIV, observed
-from hreach.domains.hiv_dynamics import derivative, integrate, simulate
+from hreach.domains.hiv_dynamics import TOLERANCE, derivative, integrate, simulate
 
 Array = NDArray[np.float64]
 
@@ -187,7 +187,7 @@ def test_rows_do_not_depend_on_each_other_and_out_may_be_the_input() -> None:
     x = box(8, seed=7)
     e1, e2 = np.array(TREATMENTS * 2).T.copy()
     alone = np.array([simulate(x[i : i + 1], (e1[i], e2[i]), 5, CONSTANTS)[0] for i in range(8)])
-    assert integrate(x, e1, e2, 5.0, CONSTANTS, x) == 0
+    assert integrate(x, e1, e2, 5.0, CONSTANTS, TOLERANCE, x) == 0
     np.testing.assert_array_equal(x, alone)
 
 
@@ -195,7 +195,7 @@ def test_what_cannot_be_followed_is_nan_and_counted() -> None:
     out = np.empty((2, 6))
     x = np.array([ROUNDED, ROUNDED])
     x[0, 4] = np.nan
-    assert integrate(x, np.zeros(2), np.zeros(2), 5.0, CONSTANTS, out) == 1
+    assert integrate(x, np.zeros(2), np.zeros(2), 5.0, CONSTANTS, TOLERANCE, out) == 1
     assert np.isnan(out[0]).all()
     assert np.isfinite(out[1]).all()
 
@@ -457,3 +457,20 @@ def test_an_action_that_does_not_exist_is_refused(action: int) -> None:
     env.reset(seed=0)
     with pytest.raises(hreach.InputError, match=rf"^action is .*{action}.*from 0 to 3\.$"):
         env.step(np.int64(action))
+
+
+@pytest.mark.parametrize("model", ["day", "step"])
+def test_the_truth_that_a_planner_asks_is_true_to_a_thousandth(model: str) -> None:
+    """Of log10, in states that treatment leads to, with a coarse stepper as the twin that is not."""
+    env = hreach.make_domain("hiv")
+    rng = np.random.default_rng(8)
+    states = [env.reset(seed=8)[0]]
+    for _ in range(150):
+        states.append(env.step(int(rng.integers(4)))[0])
+    x, actions = np.array(states), rng.integers(4, size=len(states))
+    days = 1.0 if model == "day" else 5.0
+    exact = observed(env.noise_free_step(10.0**x, actions, days))
+    truth = env.task(model).truth(x, actions)
+    assert np.abs(truth - exact).max() < 1e-3
+    coarse = simulate(10.0**x, env.efficacies[actions], days, env.parameters, tolerance=0.1)
+    assert np.abs(observed(coarse) - exact).max() > 1e-3

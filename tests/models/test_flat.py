@@ -54,8 +54,9 @@ def values(features: FeatureMap, states: Array) -> Array:
     """The features of `states`, the two compiled ways, which must not differ at all."""
     n, flat = features.states, flat_of(features)
     idle = Follower(flat, np.zeros((1, features.size, n)), True, np.full(n, -1.0), np.full(n, 1.0))
-    phi = flat.values(states)
-    assert np.array_equal(idle.follow(states, np.zeros(len(states), dtype=int), 1)[1], phi)
+    none = np.zeros(len(states), dtype=np.int64)
+    phi = flat.values(states, none)
+    assert np.array_equal(idle.follow(states, none, 1)[1], phi)
     return phi
 
 
@@ -99,6 +100,24 @@ def test_flat_features_are_those_of_the_map_in_its_order(features: FeatureMap, s
 def test_flat_features_of_whole_models(features: FeatureMap) -> None:
     states = np.random.default_rng(1).uniform(-5, 8, size=(200, features.states))
     np.testing.assert_allclose(values(features, states), reference(features, states), rtol=1e-12, atol=1e-13)
+
+
+@settings(deadline=None, derandomize=True, max_examples=100)
+@given(st.integers(1, 6).flatmap(lambda n: st.tuples(maps(n), maps(n), maps(n))), st.integers(0, 10**6))
+def test_features_that_count_for_one_action_only(parts: tuple[FeatureMap, ...], seed: int) -> None:
+    """Some shared by the actions and some not: the features, and what they predict."""
+    rng = np.random.default_rng(seed)
+    shared, own, other = parts
+    features = Concat((ActionBlocks(own, 3), shared, ActionBlocks(other, 3)))
+    states, actions = rng.uniform(-3, 3, size=(7, features.states)), rng.integers(0, 3, 7)
+    flat, exact = flat_of(features), features(states, actions)
+    np.testing.assert_allclose(flat.values(states, actions), exact, rtol=1e-12, atol=1e-12)
+    weights = rng.normal(size=(features.size, features.states))
+    limit = np.full(features.states, 1e300)
+    path, phi = Follower(flat, weights[None], False, -limit, limit).follow(states, actions, 1)
+    np.testing.assert_array_equal(phi, flat.values(states, actions))
+    scale = np.abs(exact) @ np.abs(weights)
+    assert (np.abs(path[0] - exact @ weights) <= 1e-11 * (1 + scale)).all()
 
 
 @pytest.mark.parametrize(("reach", "error"), [(1e-3, 1e-14), (10, 1e-14), (1e3, 1e-14), (1e6, 1e-11), (1e15, 1e-14)])
@@ -198,7 +217,8 @@ class Doubled(Identity):
 @pytest.mark.parametrize(
     "features",
     [
-        ActionBlocks(Identity(3), 2), Log10(Identity(3)), rbf_grid([-1] * 3, [1] * 3, 3), Polynomial(3, 3),
+        Scaled(ActionBlocks(Identity(3), 2), 0, 1), Log10(Identity(3)), rbf_grid([-1] * 3, [1] * 3, 3),
+        Polynomial(3, 3),
         Term(3, "tanh"), Term(3, lambda s, a: s[:, 0]), ActionValue(3, (1, 2)), Doubled(3),
         Concat((Identity(3), Select(Scaled(Term(1, "abs"), 0, 1), 3, (1,)))), Scaled(Power10(3), 1, 1e-310),
         Scaled(Scaled(RandomFourier(3, 2), 1, 1e-200), 1, 1e-200),

@@ -59,6 +59,7 @@ class OnTree:
         self._follower: Follower | None = None  # the compiled way to follow the model
         if flat is not None:
             self._blocks = model.block_of(self.tree.taken)
+            self._ways = self.tree.taken if flat.counting else self._blocks  # whose weights each node follows
             factor = model.factors[0]
             self._follower = Follower(flat, factor.weights(), task.target == "change", *task.bounds)
             self._version = factor.version.copy()  # of the weights that the follower has
@@ -115,7 +116,7 @@ class OnTree:
         for block in np.flatnonzero(factor.version != self._version).tolist():
             self._follower.renew(block, factor.weights()[block])
             self._version[block] = factor.version[block]
-        states, path, phi = self._follower.grow(state, self.tree.parents, self._blocks, self.task.model_steps)
+        states, path, phi = self._follower.grow(state, self.tree.parents, self._ways, self.task.model_steps)
         for each in (self.model, self.reward_model):
             if each is not None:
                 each.lend(states, [(phi, self._blocks)])

@@ -21,7 +21,7 @@ solution of order 3, six stages, L-stable and stiffly accurate. With W = I / (g 
 
     W k_i = f(y + sum_{j<i} a_ij k_j) + sum_{j<i} (c_ij / h) k_j,     y_new = y + sum_j a_6j k_j + k_6,     error = k_6.
 
-The step h is chosen such that the error of every component stays below `TOLERANCE` times that component: a relative
+The step h is chosen such that the error of every component stays below a tolerance times that component: a relative
 error, because infection regrows from whatever small number was left. A step that would make a component negative
 is repeated with a shorter one.
 
@@ -68,11 +68,14 @@ C61, C62, C63, C64, C65 = (
 )
 
 
-def simulate(states: ArrayLike, efficacies: ArrayLike, days: float, parameters: Array) -> Array:
+def simulate(
+    states: ArrayLike, efficacies: ArrayLike, days: float, parameters: Array, tolerance: float = TOLERANCE
+) -> Array:
     """The states (N, 6), order `STATE_NAMES`, that follow `states` (N, 6) after `days` under constant treatment.
 
     `efficacies` is (N, 2) or (2,): (e1, e2) of each row; `parameters` (P,) in the order of `PARAMETER_NAMES`.
-    The relative error is below 1e-5 in 5 days. Never negative; states must be finite and not negative.
+    The relative error is below 1e-5 in 5 days; with a larger `tolerance` of each step it is larger, and the time
+    shorter. Never negative; states must be finite and not negative.
     """
     x = np.ascontiguousarray(states, dtype=np.float64)
     require(x.ndim == 2 and x.shape[1] == 6, "states", x.shape, "an array of shape (N, 6)")
@@ -84,7 +87,7 @@ def simulate(states: ArrayLike, efficacies: ArrayLike, days: float, parameters: 
     require(constants.shape == (len(PARAMETER_NAMES),), "parameters", constants.shape, f"({len(PARAMETER_NAMES)},)")
     e = np.broadcast_to(e, (len(x), 2))
     out = np.empty_like(x)
-    failed = follow_rows(x, e[:, 0].copy(), e[:, 1].copy(), at_least("days", days, 0), constants, out)
+    failed = follow_rows(x, e[:, 0].copy(), e[:, 1].copy(), at_least("days", days, 0), constants, tolerance, out)
     require(failed == 0, "states", states, FOLLOWED)
     return out
 
@@ -96,7 +99,7 @@ def derivative(states: Array, efficacies: Array, parameters: Array) -> Array:
 
 
 @compiled
-def integrate(states: Array, e1: Array, e2: Array, days: float, parameters: Array, out: Array) -> int:
+def integrate(states: Array, e1: Array, e2: Array, days: float, parameters: Array, tolerance: float, out: Array) -> int:
     """Writes the states (N, 6) that follow after `days` into `out` (N, 6), which may be `states` itself.
 
     Row i is treated with efficacies e1[i], e2[i]; `parameters` (P,) in the order of `PARAMETER_NAMES`. Returns the
@@ -106,7 +109,7 @@ def integrate(states: Array, e1: Array, e2: Array, days: float, parameters: Arra
     failed = 0
     for i in range(states.shape[0]):
         x = (states[i, 0], states[i, 1], states[i, 2], states[i, 3], states[i, 4], states[i, 5])
-        x = _follow(x, days, _rates(e1[i], e2[i], parameters))
+        x = _follow(x, days, _rates(e1[i], e2[i], parameters), tolerance)
         for j in range(6):
             out[i, j] = x[j]
         if not x[0] >= 0.0:
@@ -125,7 +128,7 @@ def live(state: Array, e1: float, e2: float, factors: Array, parameters: Array, 
         days[0, j] = state[j]
     for d in range(days.shape[0] - 1):
         x = (days[d, 0], days[d, 1], days[d, 2], days[d, 3], days[d, 4], days[d, 5])
-        x = _follow(x, 1.0, rates)
+        x = _follow(x, 1.0, rates, TOLERANCE)
         for j in range(6):
             days[d + 1, j] = x[j] * factors[d, j]
         if not x[0] >= 0.0:
@@ -138,7 +141,7 @@ follow_rows, live_days = announcing(integrate), announcing(live)
 
 
 @compiled
-def _follow(y: Six, days: float, rates: Rates) -> Six:
+def _follow(y: Six, days: float, rates: Rates, tolerance: float) -> Six:
     """The state after `days`; NaN if the steps became too many."""
     t, h = 0.0, min(FIRST_STEP, days)
     rejected = False
@@ -151,7 +154,7 @@ def _follow(y: Six, days: float, rates: Rates) -> Six:
         new, error = _step(y, h, rates)
         off = 0.0
         for j in range(6):
-            off = max(off, abs(error[j]) / (TOLERANCE * max(abs(y[j]), abs(new[j])) + TINY))
+            off = max(off, abs(error[j]) / (tolerance * max(abs(y[j]), abs(new[j])) + TINY))
             # Also refuses NaN: every comparison with it is false.
             if not (new[j] >= -TINY and abs(error[j]) < np.inf):
                 off = np.inf

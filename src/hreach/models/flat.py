@@ -3,7 +3,8 @@
     x_{t+1} = clip(x_t + theta_a' Phi(x_t), low, high),      or clip(theta_a' Phi(x_t), low, high)
 
 A map made of `Bias`, `Identity`, `Products`, `Polynomial` up to degree 2, `Power10`, `RandomFourier`, `Term` with "cos"
-or "sin", and `Scaled`, `Select`, `Concat` around them has three kinds of features. With z = (x_i - centre) / scale,
+or "sin", and `Scaled`, `Select`, `Concat` around them has three kinds of features. Of a `Concat`, some parts may be
+`ActionBlocks`: their features are computed once and count for one action each. With z = (x_i - centre) / scale,
 
     product   u v, where each of u and v is 1 or some z
     power     10^z
@@ -19,6 +20,7 @@ One file, because numba's cache notices a change only in the file of the functio
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -32,6 +34,7 @@ from hreach.errors import array, require, whole
 from hreach.models.feature_map import Array, FeatureMap, Integers, check_actions, check_states, in_range
 from hreach.models.features import (
     POWERS,
+    ActionBlocks,
     Bias,
     Concat,
     Identity,
@@ -99,7 +102,17 @@ class Flat:
     factors: tuple[Integers, Integers]  # each product multiplies two of (1, z_1, z_2, ...)
     place: Integers  # (n,): where feature f is in the work row
     amplitude: Array  # (n,): what it is multiplied by
+    only: Integers  # (n,): the action for which it counts, or -1 for all
     width: int  # of the work row
+
+    @functools.cached_property
+    def counting(self) -> list[Integers]:
+        """The features that count for each action, where some do not count for all."""
+        return [np.flatnonzero((self.only < 0) | (self.only == a)) for a in range(int(self.only.max()) + 1)]
+
+    def seen(self, rows: int) -> tuple[Array, Integers, Array, Integers]:
+        """Room for the features of so many rows, and what fills it."""
+        return np.empty((rows, self.size)), self.place, self.amplitude, self.only
 
     def arrays(self) -> tuple[Any, ...]:
         """What the compiled code reads."""
@@ -110,17 +123,18 @@ class Flat:
         """Work space of one call, which `_spaces` takes apart; in Python that took as long as 40 steps of the model."""
         return np.zeros(8 + self.width + len(self.turn) + _up(self.states, 3) + 1 + len(self.line[0]))
 
-    def values(self, states: Array) -> Array:
-        """The features (N, n) of states (N, nS), in the order of the map; nothing is checked."""
-        points = np.ascontiguousarray(states)
-        phi = np.empty((len(points), self.size))
+    def values(self, states: Array, actions: Integers) -> Array:
+        """The features (N, n) of states (N, nS) and actions (N,), in the order of the map; nothing is checked."""
+        seen = self.seen(len(states))
         sizes = (_up(self.states, 3), self.width)
-        evaluate_rows(points, self.arrays(), sizes, self.work(), (phi, self.place, self.amplitude))
-        return phi
+        evaluate_rows(np.ascontiguousarray(states), actions, self.arrays(), sizes, self.work(), seen)
+        return seen[0]
 
 
 class Follower:
     """Follows the linear model with these weights: weights (B, n, nS) as `Factor.weights` gives them, block = action.
+
+    Where some features count for one action only, there is one block for all actions.
 
     `change`: whether theta' Phi is the change of the state or the next state itself. Every state that is reached is
     clipped to [low, high], (nS,) each; NaN, which only an overflow can bring, becomes low. The weights are copied:
@@ -132,17 +146,22 @@ class Follower:
         shape = (flat.size, flat.states)
         right = theta.ndim == 3 and len(theta) > 0 and theta.shape[1:] == shape
         require(right, "shape of weights", theta.shape, f"(actions, {shape[0]}, {shape[1]})")
-        self.flat, self.change, self.actions = flat, bool(change), len(theta)
+        require(len(theta) == 1 or not flat.counting, "shape of weights", theta.shape, "a single block")
+        self.flat, self.change, self.actions = flat, bool(change), len(flat.counting or theta)
         self.low, self.high = (_bound(n, v, flat.states) for n, v in (("low", low), ("high", high)))
         require(bool((self.low <= self.high).all()), "low", low, f"at most high = {self.high}")
-        self.weights = _aligned((len(theta), _up(flat.states, 3), flat.width))
-        for action, own in enumerate(theta):
-            self.renew(action, own)
+        self.weights = _aligned((self.actions, _up(flat.states, 3), flat.width))
+        for block, own in enumerate(theta):
+            self.renew(block, own)
 
-    def renew(self, action: int, weights: Array) -> None:
-        """Go on with other weights (n, nS) for one action."""
+    def renew(self, block: int, weights: Array) -> None:
+        """Go on with other weights (n, nS) for one block."""
         require(bool(np.isfinite(weights).all()), "weights", weights, "finite")
-        self.weights[action, : self.flat.states, self.flat.place] = weights * self.flat.amplitude[:, None]
+        flat, scaled = self.flat, weights * self.flat.amplitude[:, None]
+        if not flat.counting:
+            self.weights[block, : flat.states, flat.place] = scaled
+        for action, chosen in enumerate(flat.counting):
+            self.weights[action, : flat.states, flat.place[chosen]] = scaled[chosen]
 
     def follow(self, states: ArrayLike, actions: ArrayLike, steps: int) -> tuple[Array, Array]:
         """Take every action of `actions` (N,) `steps` times in a row, from `states` (N, nS).
@@ -154,12 +173,11 @@ class Follower:
         taken = check_actions(actions, len(points))
         in_range(taken, self.actions)
         path = np.empty((whole("steps", steps, 1), *points.shape))
-        phi = np.empty((len(points), self.flat.size))
-        seen = (phi, self.flat.place, self.flat.amplitude)
+        seen = self.flat.seen(len(points))
         limits = (self.change, self.low, self.high)
         fresh = np.zeros(0, dtype=np.int64)
         follow_rows(points, fresh, taken, self.weights, self.flat.arrays(), limits, self.flat.work(), path, seen)
-        return path, phi
+        return path, seen[0]
 
     def grow(self, root: Array, parents: Integers, actions: Integers, steps: int) -> tuple[Array, Array, Array]:
         """The same for the nodes of a tree: node i begins where node parents[i] < i ends, or in `root` if that is -1.
@@ -172,20 +190,29 @@ class Follower:
         states = np.empty((nodes, len(root)))
         states[:] = root
         path = np.empty((steps, nodes, len(root)))
-        phi = np.empty((nodes, self.flat.size))
-        seen = (phi, self.flat.place, self.flat.amplitude)
+        seen = self.flat.seen(nodes)
         limits = (self.change, self.low, self.high)
         follow_rows(states, parents, actions, self.weights, self.flat.arrays(), limits, self.flat.work(), path, seen)
-        return states, path, phi
+        return states, path, seen[0]
 
 
 def flatten(map: FeatureMap) -> Flat | None:
     """The flat form of a map, or None if it has features of another kind: the caller then uses the map itself."""
-    features = _features(map, tuple(Line(i, 0.0, 1.0) for i in range(map.states)))
-    if features is None:
-        return None
+    lines = tuple(Line(i, 0.0, 1.0) for i in range(map.states))
+    features: list[Feature] = []
+    of: list[int] = []  # for each feature of the map, which of these it is, and for which action
+    only: list[int] = []
+    for part in map.maps if type(map) is Concat else (map,):
+        inner = part.map if type(part) is ActionBlocks else part
+        found = _features(inner, lines)
+        if found is None:
+            return None
+        for action in range(part.actions) if type(part) is ActionBlocks else (-1,):
+            of += range(len(features), len(features) + len(found))
+            only += [action] * len(found)
+        features += found
     with np.errstate(all="ignore"):  # a scale such as 1e-310 has no inverse: such a map is not flattened
-        flat = _grouped(features, map.states)
+        flat = _grouped(features, np.array(of), np.array(only), map.states)
     coefficients = (flat.turn, flat.phase, *flat.power_line[1:], *flat.line[1:])
     return flat if all(np.isfinite(c).all() for c in coefficients) else None
 
@@ -240,8 +267,8 @@ _SIMPLE: dict[type, Callable[[Any, Lines], list[Feature] | None]] = {
 }
 
 
-def _grouped(features: list[Feature], states: int) -> Flat:
-    """The same features by kind, with the numbers that the compiled loops read."""
+def _grouped(features: list[Feature], of: Integers, only: Integers, states: int) -> Flat:
+    """The same features by kind, with the numbers that the compiled loops read; see `flatten` for `of` and `only`."""
     waves = [f for f in features if isinstance(f, Wave)]
     powers = [f.line for f in features if isinstance(f, Power)]
     products = [f.lines for f in features if isinstance(f, Product)]
@@ -259,7 +286,7 @@ def _grouped(features: list[Feature], states: int) -> Flat:
         begin[type(feature)] += 1
     return Flat(
         states=states,
-        size=len(features),
+        size=len(of),
         turn=turn,
         phase=phase,
         steepest=np.abs(turn).max(axis=1, initial=0.0),
@@ -268,8 +295,9 @@ def _grouped(features: list[Feature], states: int) -> Flat:
         powers=P,
         line=_columns([z for z in known if z is not None]),
         factors=(first, second),
-        place=place,
-        amplitude=np.array([f.amplitude if isinstance(f, Wave) else 1.0 for f in features]),
+        place=place[of],
+        amplitude=np.array([f.amplitude if isinstance(f, Wave) else 1.0 for f in features])[of],
+        only=only,
         width=_up(K + P + len(products), 16),
     )
 
@@ -349,7 +377,7 @@ def _follow(
         for t in range(path.shape[0]):
             _fill(arrays, spaces)
             if t == 0:
-                _note(seen, row, i)
+                _note(seen, row, i, actions[i])
             for o in range(0, y.shape[0], 3):
                 y[o], y[o + 1], y[o + 2] = _outputs(weights, actions[i], o, row)
             for j in range(low.shape[0]):
@@ -360,14 +388,16 @@ def _follow(
 
 
 @compiled
-def _evaluate(states: Array, arrays: Any, sizes: tuple[int, int], work: Array, seen: Any) -> None:
+def _evaluate(
+    states: Array, actions: Integers, arrays: Any, sizes: tuple[int, int], work: Array, seen: Any
+) -> None:  # fmt: skip
     """Fills phi (N, n), which is seen[0]; see `Flat.values`."""
     spaces = _spaces(arrays, sizes, work)
     for i in range(states.shape[0]):
         for j in range(states.shape[1]):
             spaces[4][j] = states[i, j]
         _fill(arrays, spaces)
-        _note(seen, spaces[0], i)
+        _note(seen, spaces[0], i, actions[i])
 
 
 # The same, for Python: they say so when they have to compile.
@@ -407,11 +437,11 @@ def _fill(arrays: Any, spaces: Any) -> None:
 
 
 @inlined
-def _note(seen: Any, row: Array, i: int) -> None:
+def _note(seen: Any, row: Array, i: int, action: int) -> None:
     """phi[i] in the order of the map."""
-    phi, place, amplitude = seen
+    phi, place, amplitude, only = seen
     for f in range(place.shape[0]):
-        phi[i, f] = amplitude[f] * row[place[f]]
+        phi[i, f] = amplitude[f] * row[place[f]] if only[f] < 0 or only[f] == action else 0.0
 
 
 @inlined_with("contract", "reassoc", "nsz")

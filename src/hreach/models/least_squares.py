@@ -18,7 +18,8 @@ Samples belong to independent blocks, one per action for `ActionBlocks`, otherwi
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +36,13 @@ _ZERO: Eight = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _ONE = 1 - 1e-9  # an eigenvalue of exactly 1 may come out a rounding error below it
 
 
-class Spectrum(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Spectrum:
     """X'X = U diag(values) U' of each block, without the ridge, largest first: (B, n), (B, n, n). Paper: I_h."""
 
     values: Array
     vectors: Array
+    _parts: dict[tuple[float, ZRule], tuple[Array, Array, Array]] = field(default_factory=dict)
 
     def parts(self, ridge: float = 1.0, rule: ZRule = "singular") -> tuple[Array, Array, Array]:
         """Eigenvalues (B, n) of the paper's g, w and z.
@@ -47,11 +50,14 @@ class Spectrum(NamedTuple):
         g = 1 / lambda where lambda >= 1, w = 1 where lambda < 1, z = 1 / lambda, undefined while X'X is singular.
         rule="singular": then z = 1 / (lambda + ridge) for every lambda. rule="small": always, where lambda < 1.
         """
-        values = np.maximum(self.values, 0.0)  # rounding may leave small negative ones
-        large = values >= _ONE
-        singular = values[:, -1:] <= values.shape[1] * np.finfo(float).eps * values[:, :1]
-        shift = np.where(singular if rule == "singular" else ~large, ridge, 0.0)
-        return np.where(large, 1 / np.maximum(values, _ONE), 0.0), np.where(large, 0.0, 1.0), 1 / (values + shift)
+        if (ridge, rule) not in self._parts:
+            values = np.maximum(self.values, 0.0)  # rounding may leave small negative ones
+            large = values >= _ONE
+            singular = values[:, -1:] <= values.shape[1] * np.finfo(float).eps * values[:, :1]
+            shift = np.where(singular if rule == "singular" else ~large, ridge, 0.0)
+            g, w = np.where(large, 1 / np.maximum(values, _ONE), 0.0), np.where(large, 0.0, 1.0)
+            self._parts[ridge, rule] = g, w, 1 / (values + shift)
+        return self._parts[ridge, rule]
 
     def matrices(self, ridge: float = 1.0, rule: ZRule = "singular") -> tuple[Array, Array, Array]:
         """The paper's g, w and z themselves, (B, n, n) each."""
@@ -116,6 +122,7 @@ class Factor:
         self.values = np.zeros((blocks, n))
         self.vectors = np.tile(np.eye(n), (blocks, 1, 1))
         self.spectrum_count = np.zeros(blocks, dtype=np.int64)
+        self._spectrum: Spectrum | None = None  # as it was last asked for
         self.samples = 0  # the sum of `count`: an agent asks at every step
         self.repairs = 0
         self._warned = False
@@ -179,13 +186,17 @@ class Factor:
             values, vectors = np.linalg.eigh(self.gram[b])
             self.values[b], self.vectors[b] = values[::-1], vectors[:, ::-1]
             self.spectrum_count[b] = self.count[b]
-        return Spectrum(self.values, self.vectors)
+            self._spectrum = None
+        if self._spectrum is None:
+            self._spectrum = Spectrum(self.values, self.vectors)
+        return self._spectrum
 
     def restore(self, name: str, array: NDArray[Any]) -> None:
         """Put back one of the saved arrays."""
         setattr(self, name, array)
         self.samples = int(self.count.sum())
         self.version += 1
+        self._spectrum = None
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         return tuple(getattr(self, name) for name in self.SAVED)

@@ -168,7 +168,7 @@ class LinearModel:
         taken = check_actions(actions, len(points))
         result = []
         for (base, blocks), flat in zip(self.bases, self.flat, strict=True):
-            phi = base._values(points, taken) if flat is None else flat.values(points)
+            phi = base._values(points, taken) if flat is None else flat.values(points, taken)
             result.append((_finite("features", phi), self._block(taken, blocks)))
         return result
 

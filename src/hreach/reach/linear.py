@@ -141,20 +141,23 @@ class Interval:
     def length(self, model: LinearModel, states: ArrayLike, actions: ArrayLike, calls: float) -> Array:
         """||I_h||_2 over the outputs, (N,).
 
-        Where all outputs share their leverage q and h is one number, that is f(q) ||Delta + c||: the vectors of all
-        outputs need not be made, which a search of a tree at every step would feel.
+        Where all outputs share their features and h is one number, that is ||Delta + c|| times a number of the pair:
+        the vectors of all outputs need not be made, which a search of a tree at every step would feel.
         """
         h = self._h(len(np.asarray(states)), model)
-        simple = self.kind == "exact" and self.shift == "hopeful" and len(model.factors) == 1
-        if not simple or h.ndim > 0 or not np.isfinite(h):
+        if self.shift != "hopeful" or len(model.factors) > 1 or h.ndim > 0 or not np.isfinite(h):
             return np.asarray(np.sqrt(np.square(self(model, states, actions, calls)).sum(axis=1)))
         extra = float(h)
         inside = math.pi**2 / 6 * calls * calls * model.outputs * extra / self.delta  # see `varsigma`
-        shrink = math.sqrt(max(extra, 1.0)) if self.noise == "mean" else 1.0
+        shrink = math.sqrt(max(extra, 1.0)) if self.kind == "exact" and self.noise == "mean" else 1.0
         c = math.sqrt(2 * math.log(max(inside, 1.0))) / shrink * np.asarray(self.sigma, dtype=np.float64)
+        most = math.sqrt(np.square(self.bound(model) + c).sum())
         [(phi, block)] = model.features(states, actions)
-        x = np.minimum(extra * model.factors[0].leverage(phi, block), 1e300)
-        return np.asarray(x / (1 + x) * math.sqrt(np.square(self.bound(model) + c).sum()))
+        if self.kind == "exact":
+            x = np.minimum(extra * model.factors[0].leverage(phi, block), 1e300)
+            return np.asarray(x / (1 + x) * most)
+        gain, slant, left = model.eigen().terms(phi, block, self.z_ridge, self.z_rule)
+        return np.asarray(extra * most * (gain + slant * left))
 
     def bound(self, model: LinearModel) -> Array:
         """Delta per output, (nS,): as given, or as the model has measured it; 0 if it has no samples yet."""
