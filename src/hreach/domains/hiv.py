@@ -214,14 +214,18 @@ class HIV(gymnasium.Env[Array, np.int64]):
         efficacies = self.efficacies[np.asarray(actions)]
         return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
 
-    def task(self, model: str = "day") -> Task:
+    def task(self, model: str = "day", share: bool = False) -> Task:
         """What a linear agent is told: it learns all six components of log10, and knows the reward.
 
         model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
                 for each action are 150 random Fourier features, a bias, the scaled state and the scaled amounts.
                 "noisy-day": the same from the measurement with error, which is what the paper's agents see.
                 "step": the state at the next decision, with the paper's 21 features (6 states, 15 products, A7).
+        share   with a model of a day: all actions share the random features, and only bias, state and amounts have
+                weights of their own for each action. It learns sooner, as a sample tells something about every action;
+                what one action alone does is then no more than those can say (benchmarks/HIV_DEEPER.md).
         """
+        require(isinstance(share, bool), "share", share, "true or false")
         require(model in MODELS, "model", model, f"one of {', '.join(map(repr, MODELS))}")
         daily = MODELS[model] is not None
         error = self.observation_noise if model == "noisy-day" else 0.0
@@ -234,7 +238,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
             gamma=self.gamma,
             learnt=(0, 1, 2, 3, 4, 5),
             sigma=np.full(6, math.hypot(self.process_noise, error)),
-            features=_features(daily),
+            features=_features(daily, share),
             reward=functools.partial(self._planned_reward, 1 if daily else per_decision),
             values=(0.0, best * per_decision / (1 - self.gamma)),
             segments=tuple(k * self.days_per_step for k in ((1, 2, 2) if daily else (1, 1, 1, 1))),
@@ -336,7 +340,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         return figure
 
 
-def _features(daily: bool) -> dict[str, Any]:
+def _features(daily: bool, share: bool) -> dict[str, Any]:
     """Settings of the features of `HIV.task`."""
     identity = {"kind": "identity"}
     if not daily:
@@ -346,7 +350,11 @@ def _features(daily: bool) -> dict[str, Any]:
     # ten times as large: the ridge hardly holds the linear part back, which is most of what a day does to T*, V
     linear = {"kind": "scaled", "centre": list(MIDDLE), "scale": [s / 10 for s in SPREAD], "map": identity}
     amounts = {"kind": "scaled", "centre": list(LARGE), "scale": 1.0, "map": {"kind": "power10"}}
-    return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [smooth, {"kind": "bias"}, linear, amounts]}}
+    plain = [{"kind": "bias"}, linear, amounts]
+    if share:
+        own = {"kind": "action-blocks", "map": {"kind": "concat", "maps": plain}}
+        return {"kind": "concat", "maps": [smooth, own]}
+    return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [smooth, *plain]}}
 
 
 def observed(states: Array) -> Array:
