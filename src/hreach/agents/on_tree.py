@@ -84,9 +84,10 @@ class OnTree:
 
     def best_action(self, state: Array, stream: NDArray[np.uint64]) -> int:
         """The action with the largest of them; ties are drawn."""
-        values = self.action_values(state)
-        best = np.flatnonzero(values >= values.max() - TIE * max(1.0, abs(values.max())))
-        return int(best[int(_uniform(stream) * len(best))]) if len(best) > 1 else int(best[0])
+        values = self.action_values(state).tolist()  # a handful: lists are quicker than arrays
+        top = max(values)
+        best = [action for action, value in enumerate(values) if value >= top - TIE * max(1.0, abs(top))]
+        return best[int(_uniform(stream) * len(best))] if len(best) > 1 else best[0]
 
     def internal_value(self, states: Array) -> Array:
         """V~ of states (N, nS), a search each."""

@@ -173,9 +173,11 @@ class Factor:
         if phi.shape[1] <= _FEW:
             _leverages(self.root, np.ascontiguousarray(phi), block, *self._lanes, result)
             return result
+        several = len(self.root) > 1  # then the rows of a block are a copy, which may be overwritten
         for b, root in enumerate(self.root):
             rows = rows_of(block, b, len(self.root))
-            solved = blas.dtrsm(1.0, root.T, phi[rows].T, lower=1)  # both already in the order that BLAS wants
+            own = phi.take(rows, axis=0) if several else phi
+            solved = blas.dtrsm(1.0, root.T, own.T, lower=1, overwrite_b=several)  # in the order that BLAS wants
             result[rows] = np.einsum("ij,ij->j", solved, solved)
         return result
 
