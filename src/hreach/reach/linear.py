@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.errors import at_least, positive, require
-from hreach.models.least_squares import ZRule
 from hreach.models.linear import LinearModel
+from hreach.models.spectrum import ZRule
 from hreach.reach.counts import check_h
 from hreach.reach.growing import growth, is_growing
 
