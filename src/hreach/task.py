@@ -33,6 +33,7 @@ class Task:
     complete    (s, a, predicted (N, L)) -> s' (N, nS); None: all components are learnt, s' is cut off at the bounds
     terminal    which states end an episode, (N, nS) -> (N,); None: none does
     target      the model regresses the "next" value of a component or its "change"
+    truncate    for a "change": predict none that is larger than those seen so far; see `LinearModel`
     model_steps steps of the model in one decision; `paid_every` so many of them a reward is paid
     measured    the entry of Gymnasium's `info` in which the state after one step of the model stands; None: it is the
                 next state itself
@@ -52,6 +53,7 @@ class Task:
     complete: Callable[[Array, Actions, Array], Array] | None = None
     terminal: Callable[[Array], NDArray[np.bool_]] | None = None
     target: Literal["next", "change"] = "next"
+    truncate: bool = False
     duration: int = 1
     model_steps: int = 1
     paid_every: int = 1
@@ -77,6 +79,8 @@ class Task:
         divides = self.model_steps % self.paid_every == 0
         require(divides, "paid_every", self.paid_every, f"a divisor of model_steps ({self.model_steps})")
         require(self.target in ("next", "change"), "target", self.target, "'next' or 'change'")
+        fits = self.target == "change" or not self.truncate
+        require(fits, "truncate", self.truncate, "false unless target is 'change'")
         require(len(self.values) == 2 and self.values[0] <= self.values[1], "values", self.values, "lowest, highest")
         require(isinstance(self.features, Mapping), "features", self.features, "a table with a kind")
 

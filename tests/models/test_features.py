@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.stats import kstest
 
 from hreach import InputError
 from hreach.models.feature_map import FeatureMap
@@ -117,9 +118,54 @@ def test_random_fourier_features_approach_the_gaussian_kernel_and_depend_on_the_
     phi = fourier(states, actions)
     np.testing.assert_allclose(phi, np.sqrt(2 / 20000) * np.cos(states @ fourier.omega + fourier.phase))
     gap = (states[:, None] - states[None]) / np.array([0.5, 2.0])
-    np.testing.assert_allclose(phi @ phi.T, np.exp(-np.square(gap).sum(axis=2) / 2), atol=0.05)  # 7 standard errors
+    np.testing.assert_allclose(phi @ phi.T, np.exp(-np.square(gap).sum(axis=2) / 2), atol=0.05)
     np.testing.assert_array_equal(phi, RandomFourier(2, 20000, (0.5, 2.0), seed=3)(states, actions))
     assert not np.array_equal(phi, RandomFourier(2, 20000, (0.5, 2.0), seed=4)(states, actions))
+
+
+def test_waves_come_in_pairs_at_right_angles_and_no_state_is_longer_than_another() -> None:
+    waves = RandomFourier(3, 24, 0.7, seed=5)
+    phi = waves(RNG.normal(size=(50, 3)) * 9, np.zeros(50, dtype=int))
+    np.testing.assert_allclose(np.square(phi).sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_array_equal(waves.omega[:, :12], waves.omega[:, 12:])
+    for block in np.split(waves.omega[:, :12], 4, axis=1):
+        square = block.T @ block
+        np.testing.assert_allclose(square, np.diag(square.diagonal()), atol=1e-12)
+    alone = RandomFourier(3, 23, 0.7, seed=5)
+    np.testing.assert_array_equal(alone.omega, waves.omega[:, :23])
+    assert RandomFourier(3, 1).size == 1
+
+
+def test_right_angles_bring_the_kernel_nearer_than_independent_waves() -> None:
+    states, actions = np.random.default_rng(8).normal(size=(12, 6)), np.zeros(12, dtype=int)
+    kernel = np.exp(-np.square(states[:, None] - states[None]).sum(axis=2) / 18)
+
+    def error(phi: np.ndarray) -> float:
+        return float(np.square(phi @ phi.T - kernel).mean())
+
+    ours, theirs, paired = [], [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        omega, phase = rng.normal(size=(6, 60)) / 3, rng.uniform(0, 2 * np.pi, 60)
+        ours.append(error(RandomFourier(6, 60, 3.0, seed)(states, actions)))
+        theirs.append(error(np.sqrt(2 / 60) * np.cos(states @ omega + phase)))
+        turn = states @ omega[:, :30]
+        paired.append(error(np.sqrt(1 / 30) * np.concatenate((np.cos(turn), np.sin(turn)), axis=1)))
+    for other in (theirs, paired):
+        gain = np.array(other) - ours
+        assert gain.mean() > 4 * gain.std() / np.sqrt(200)
+    lucky = np.array(paired[:100]) - paired[100:]  # the twin: the same waves are not nearer than themselves
+    assert lucky.mean() < 4 * lucky.std() / np.sqrt(100)
+
+
+def test_each_wave_is_normal_by_itself() -> None:
+    """By the test of Kolmogorov and Smirnov; its twins are too long, and always of the sign that LAPACK chooses."""
+    columns = np.concatenate([RandomFourier(3, 12, 1.0, seed).omega[:, :6] for seed in range(4000)], axis=1)
+    for row in columns:
+        assert kstest(row, "norm").pvalue > 1e-4
+        assert kstest(row[::6], "norm").pvalue > 1e-4
+        assert kstest(1.1 * row, "norm").pvalue < 1e-4
+        assert kstest(-np.abs(row[::6]), "norm").pvalue < 1e-4
 
 
 def test_known_terms_by_name_and_by_function() -> None:

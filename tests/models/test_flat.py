@@ -134,10 +134,10 @@ def test_powers_are_exact_over_their_whole_range() -> None:
     assert phi.min() > 0
 
 
-def learnt(features: FeatureMap, target: Literal["next", "change"]) -> LinearModel:
+def learnt(features: FeatureMap, target: Literal["next", "change"], truncate: bool = False) -> LinearModel:
     """A model of a state that is drawn to a place that depends on the action."""
     n, rng = features.states, np.random.default_rng(4)
-    model = LinearModel(ActionBlocks(features, 4), target=target)
+    model = LinearModel(ActionBlocks(features, 4), target=target, truncate=truncate)
     x, a = rng.uniform(-1, 2, size=(600, n)), rng.integers(0, 4, 600)
     model.update(x, a, x + 0.3 * (0.5 * a[:, None] + 0.2 * np.sin(x[:, ::-1]) - x))
     return model
@@ -162,6 +162,20 @@ def test_following_is_predicting_and_clipping_again_and_again(
         clipped += int((x != predicted).sum())
         np.testing.assert_allclose(after, x, rtol=0, atol=1e-10)
     assert 0 < clipped < path.size / 2  # the limits are met, and not only they
+
+
+def test_following_a_truncated_model_keeps_to_the_changes_seen_as_they_grow() -> None:
+    model, rng = learnt(HIV_163, "change", truncate=True), np.random.default_rng(5)
+    low, high = np.full(6, -5.0), np.full(6, 5.0)
+    weights, seen = model.factors[0].weights(), model.seen_changes
+    follower = Follower(flat_of(HIV_163), weights, True, low, high, seen)
+    free = Follower(flat_of(HIV_163), weights, True, low, high)
+    x, actions = rng.uniform(-4, 4, size=(40, 6)), rng.integers(0, 4, 40)
+    for _ in range(2):
+        path, _ = follower.follow(x, actions, 1)
+        np.testing.assert_allclose(path[0], np.clip(model.predict(x, actions), low, high), rtol=0, atol=1e-10)
+        assert not np.allclose(path, free.follow(x, actions, 1)[0])
+        seen[1][2] += 0.5  # as a sample does
 
 
 def test_a_row_does_not_depend_on_the_others() -> None:

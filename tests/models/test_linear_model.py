@@ -234,6 +234,37 @@ def test_eigenvalues_are_renewed_only_when_the_data_has_grown() -> None:
     np.testing.assert_allclose(after[0], np.linalg.eigvalsh(model.factors[0].gram[0])[::-1])
 
 
+# --- truncation -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_truncated_model_predicts_no_change_beyond_those_seen(several: bool) -> None:
+    features = [ActionBlocks(RandomFourier(3, 10), 3), *[Identity(3)] * 2] if several else Polynomial(3, 2)
+    model, plain = LinearModel(features, truncate=True, target="change"), LinearModel(features, target="change")
+    x, a = np.random.default_rng(3).uniform(-1, 1, size=(60, 3)), np.arange(60) % 3
+    changes = np.sin(x) + np.array([0.0, 0.0, 2.0])  # the last one only grows
+    for each in (model, plain):
+        each.update(x, a, x + changes)
+    least, most = np.minimum(changes.min(axis=0), 0), changes.max(axis=0)
+    np.testing.assert_allclose(model.seen_changes, (least, most), rtol=1e-14)
+    far = np.random.default_rng(4).uniform(-5, 5, size=(200, 3))
+    free, cut = (m.predict(far, np.arange(200) % 3) - far for m in (plain, model))
+    np.testing.assert_allclose(cut, np.clip(free, least, most), atol=1e-13)
+    assert (cut != free).mean() > 0.1
+    truth = np.sin(far) * [0.5, 0.5, 0.0] + [0.0, 0.0, 1.0]  # any change within the range
+    truth = np.clip(truth, least, most)
+    assert (np.abs(cut - truth) <= np.abs(free - truth) + 1e-13).all()
+    np.testing.assert_array_equal(model.leverage(far, a[:1].repeat(200)), plain.leverage(far, a[:1].repeat(200)))
+    copy = LinearModel(features, truncate=True, target="change")
+    copy.load_state_dict(model.state_dict())
+    np.testing.assert_array_equal(copy.seen_changes, model.seen_changes)
+
+
+def test_a_truncated_model_without_data_predicts_no_change() -> None:
+    model = LinearModel(Identity(2), truncate=True, target="change")
+    np.testing.assert_array_equal(model.predict([[1.0, 2.0]], [0]), [[1.0, 2.0]])
+
+
 # --- saving, and input that cannot be used --------------------------------------------------------------------
 
 
@@ -280,6 +311,7 @@ def test_a_state_of_another_model_is_refused_whole() -> None:
         (lambda: LinearModel([Identity(2), Identity(3)]), "state components of the maps is"),
         (lambda: LinearModel(Identity(2), target="delta"), "target is"),  # type: ignore[arg-type]
         (lambda: LinearModel(Identity(2), refresh_growth=-1), "refresh_growth is"),
+        (lambda: LinearModel(Identity(2), truncate=True), "truncate is True, but must be false unless target is"),
         (lambda: LinearModel(Identity(2)).update([1.0], 0, [1.0, 2.0]), "shape of states is"),
         (lambda: LinearModel(Identity(2)).update([1.0, 2.0], 0, [1.0]), "shape of next_state is"),
         (lambda: LinearModel(Identity(2)).update([1.0, np.nan], 0, [1.0, 2.0]), "states is"),

@@ -309,7 +309,7 @@ class LinearAgent:
         width = self.task.width
         states, following = rows[:, :width], rows[:, width : 2 * width]
         actions, paid = rows[:, 2 * width].astype(np.int64), rows[:, 2 * width + 1]
-        self.model.update(states, actions, following)
+        self.model.learn(states, actions, following)
         if self.reward_model is not None:
             [(phi, block)] = self.reward_model.features(states, actions)
             self.reward_model.update_features(phi, paid[:, None], block)
@@ -354,7 +354,8 @@ def replan_rule(settings: Any) -> Replan | None:
 
 def _model(task: Task, hope: Hope, features: Any, ridge: float) -> Any:
     if not hope.truth:
-        return LinearModel(features, len(task.learnt), ridge, components=task.learnt, target=task.target)
+        outputs, truncate = len(task.learnt), task.truncate
+        return LinearModel(features, outputs, ridge, components=task.learnt, target=task.target, truncate=truncate)
     if task.truth is None:
         raise InputError("truth of the task is None, but must be given to plan with the true model.")
     return TrueModel(task.truth, task.learnt)

@@ -53,6 +53,7 @@ class OnTree:
         self.calls = 0
         begin = task.actions * (self.tree.lengths[0] - 1)
         self._first = slice(begin, begin + task.actions)  # the nodes at whose ends the root's children are
+        self._held = np.tile(self.tree.taken, task.model_steps // task.paid_every)  # at each time that is paid for
         self._q = np.zeros(0)
         self._probes = np.zeros((0, task.width)), np.zeros(0, dtype=np.int64)
         flat = None if hope.truth or task.complete is not None else model.flat[0]
@@ -61,7 +62,9 @@ class OnTree:
             self._blocks = model.block_of(self.tree.taken)
             self._ways = self.tree.taken if flat.counting else self._blocks  # whose weights each node follows
             factor = model.factors[0]
-            self._follower = Follower(flat, factor.weights(), task.target == "change", *task.bounds)
+            within = model.seen_changes if model.truncate else None
+            low, high = task.bounds
+            self._follower = Follower(flat, factor.weights(), task.target == "change", low, high, within)
             self._version = factor.version.copy()  # of the weights that the follower has
 
     def plan(self) -> None:
@@ -114,7 +117,7 @@ class OnTree:
         if self._follower is None:
             return self._grow_plainly(state)
         factor = self.model.factors[0]
-        for block in np.flatnonzero(factor.version != self._version).tolist():
+        for block in (factor.version != self._version).nonzero()[0].tolist():
             self._follower.renew(block, factor.weights()[block])
             self._version[block] = factor.version[block]
         states, path, phi = self._follower.grow(state, self.tree.parents, self._ways, self.task.model_steps)
@@ -143,7 +146,8 @@ class OnTree:
         known = self.task.reward
         if known is None or self.reward_model is not None:
             return learnt_reward(self.reward_model, self.hope, states, self.tree.taken, calls)
-        paid = path[self.task.paid_every - 1 :: self.task.paid_every]
+        every = self.task.paid_every
+        paid = path if every == 1 else path[every - 1 :: every]
         # of all nodes and times at once: a reward in NumPy costs more by the call than by the row
-        before, actions = np.concatenate([states] * len(paid)), np.concatenate([self.tree.taken] * len(paid))
-        return np.asarray(known(before, actions, paid.reshape(before.shape)).reshape(len(paid), -1).sum(axis=0))
+        before, after = np.concatenate([states] * len(paid)), paid.reshape(-1, path.shape[2])
+        return np.asarray(known(before, self._held, after).reshape(len(paid), -1).sum(axis=0))

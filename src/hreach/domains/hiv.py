@@ -33,6 +33,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hreach.compiling import compiled
 from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, live_days, simulate
 from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
 from hreach.task import Task
@@ -40,6 +41,7 @@ from hreach.task import Task
 Array = NDArray[np.float64]
 
 LOWEST, HIGHEST = -5.0, 8.0  # log10; limits of what is observed, not of what happens
+LOG = math.log(10)
 PLANNED = 6.5  # log10; a model's predictions are cut off here
 # Middle and spread of log10 over what treatments lead to, and a large amount of each, for features near 1.
 MIDDLE = (5.3, 2.8, 1.8, 1.0, 3.3, 3.0)
@@ -190,14 +192,15 @@ class HIV(gymnasium.Env[Array, np.int64]):
         reward = float(self.known_reward(measured, np.full(len(measured), action)).sum())
         self._days.extend(days[1:])
         self._given.extend([int(action)] * self.days_per_step)
-        after = observed(days[1])
+        logs = observed(days)
+        after = logs[1].copy()
         info = {
             "state": days[-1].copy(),
             "day_after": after,
             "day_after_noisy": after + self.observation_noise * noise[-1],
             "trajectory": days,
         }
-        return observed(days[-1]), reward, False, len(self._given) >= self.episode_days, info
+        return logs[-1].copy(), reward, False, len(self._given) >= self.episode_days, info
 
     def known_reward(self, states: ArrayLike, actions: ArrayLike) -> Array:
         """r(s, a) = -Q V - R1 e1^2 - R2 e2^2 + S E of N measured days, (N,).
@@ -214,7 +217,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         efficacies = self.efficacies[np.asarray(actions)]
         return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
 
-    def task(self, model: str = "day", share: bool = False) -> Task:
+    def task(self, model: str = "day", share: bool = False, truncate: bool = True) -> Task:
         """What a linear agent is told: it learns all six components of log10, and knows the reward.
 
         model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
@@ -224,7 +227,9 @@ class HIV(gymnasium.Env[Array, np.int64]):
         share   with a model of a day: all actions share the random features, and only bias, state and amounts have
                 weights of their own for each action. It learns sooner, as a sample tells something about every action;
                 what one action alone does is then no more than those can say (benchmarks/HIV_DEEPER.md).
+        truncate with a model of a day: it predicts no change of a day larger than those seen so far.
         """
+        require(isinstance(truncate, bool), "truncate", truncate, "true or false")
         require(isinstance(share, bool), "share", share, "true or false")
         require(model in MODELS, "model", model, f"one of {', '.join(map(repr, MODELS))}")
         daily = MODELS[model] is not None
@@ -243,6 +248,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
             values=(0.0, best * per_decision / (1 - self.gamma)),
             segments=tuple(k * self.days_per_step for k in ((1, 2, 2) if daily else (1, 1, 1, 1))),
             target="change" if daily else "next",
+            truncate=daily and truncate,
             duration=self.days_per_step,
             model_steps=self.days_per_step if daily else 1,
             paid_every=days if daily else 1,
@@ -252,9 +258,9 @@ class HIV(gymnasium.Env[Array, np.int64]):
 
     def _planned_reward(self, times: int, states: Array, actions: NDArray[np.int64], following: Array) -> Array:
         """`times` the reward of a measured day with log10 of the amounts `following` (N, 6)."""
-        Q, S = self._weights
-        amounts = np.exp(math.log(10) * following[:, 4:])  # several times as fast as 10 ** x
-        return np.asarray(times * (amounts @ (-Q, S) - self._cost[actions]))
+        result = np.empty(len(following))
+        _pay(following, actions, self._weights, self._cost, times, result)
+        return result
 
     def _true_step(self, days: float, states: Array, actions: NDArray[np.int64]) -> Array:
         """log10 (N, 6) of what follows without noise after `days` days, to some 1e-4: a search asks 800 times."""
@@ -338,6 +344,15 @@ class HIV(gymnasium.Env[Array, np.int64]):
             axes.spines[["top", "right"]].set_visible(False)
         bands.spines["left"].set_visible(False)
         return figure
+
+
+@compiled
+def _pay(logs: Array, actions: NDArray[np.int64], weights: Any, cost: Array, times: int, result: Array) -> None:
+    """`known_reward`, `times` over, of log10 of the amounts (N, 6)."""
+    Q, S = weights
+    for i in range(result.shape[0]):
+        V, E = math.exp(LOG * logs[i, 4]), math.exp(LOG * logs[i, 5])
+        result[i] = times * (S * E - Q * V - cost[actions[i]])
 
 
 def _features(daily: bool, share: bool) -> dict[str, Any]:

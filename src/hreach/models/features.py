@@ -156,11 +156,16 @@ def rbf_grid(
 
 @dataclass(frozen=True)
 class RandomFourier(FeatureMap):
-    """phi_k(s) = amplitude cos(omega_k . s + b_k), omega ~ N(0, 1 / length_scale^2), b uniform on [0, 2 pi).
+    """phi(s) = amplitude (cos(omega_1 . s), ..., sin(omega_1 . s), ...), omega ~ N(0, 1 / length_scale^2).
 
     With the amplitude sqrt(2 / D), which is the default, phi(s) . phi(s') tends to the Gaussian kernel
     exp(-|s - s'|^2 / (2 length_scale^2)) as D = `count` grows (Rahimi and Recht 2007); a larger one is a smaller ridge
     for these features. `length_scale` is one number or one per component; the draw depends on `seed` alone.
+
+    Waves come in pairs, a cosine and a sine, so that ||phi(s)|| is the same everywhere (the last of an odd count is
+    alone): before any data, no state is further from being known than another. As many omega as there are components
+    are drawn at right angles (for equal length scales), which brings the kernel nearer than independent ones do
+    (Yu et al. 2016).
     """
 
     states: int
@@ -177,11 +182,22 @@ class RandomFourier(FeatureMap):
         scale = tuple(positive("length_scale", s) for s in numbers("length_scale", self.length_scale, states))
         rng = np.random.default_rng(whole("seed", self.seed, 0))
         fill(self, amplitude=math.sqrt(2 / count) if self.amplitude is None else positive("amplitude", self.amplitude))
-        omega = rng.standard_normal((states, count)) / np.array(scale)[:, None]
-        fill(self, length_scale=scale, size=count, omega=omega, phase=rng.uniform(0, 2 * np.pi, count))
+        turns = _at_right_angles(states, -(-count // 2), rng) / np.array(scale)[:, None]
+        phases = np.repeat([0.0, -np.pi / 2], turns.shape[1])
+        fill(self, length_scale=scale, size=count, omega=np.tile(turns, 2)[:, :count].copy(), phase=phases[:count])
 
     def _values(self, states: Array, actions: Integers) -> Array:
         return np.asarray(np.cos(states @ self.omega + self.phase) * self.amplitude)
+
+
+def _at_right_angles(states: int, count: int, rng: np.random.Generator) -> Array:
+    """(states, count): each column is N(0, I) by itself, and `states` of them in a row are at right angles."""
+    blocks = []
+    for _ in range(-(-count // states)):
+        turned, upper = np.linalg.qr(rng.standard_normal((states, states)))
+        turned *= np.sign(upper.diagonal())  # or the directions would not be uniform
+        blocks.append(turned * np.sqrt(rng.chisquare(states, states)))
+    return np.concatenate(blocks, axis=1)[:, :count]
 
 
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {

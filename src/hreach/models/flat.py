@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hreach.compiling import announcing, compiled, inlined, inlined_with
+from hreach.compiling import compiled, inlined, inlined_with, resolved
 from hreach.errors import array, require, whole
 from hreach.models.feature_map import Array, FeatureMap, Integers, check_actions, check_states, in_range
 from hreach.models.features import (
@@ -114,6 +114,7 @@ class Flat:
         """Room for the features of so many rows, and what fills it."""
         return np.empty((rows, self.size)), self.place, self.amplitude, self.only
 
+    @functools.cached_property
     def arrays(self) -> tuple[Any, ...]:
         """What the compiled code reads."""
         waves = self.turn, self.phase, self.steepest, self.farthest
@@ -126,9 +127,17 @@ class Flat:
     def values(self, states: Array, actions: Integers) -> Array:
         """The features (N, n) of states (N, nS) and actions (N,), in the order of the map; nothing is checked."""
         seen = self.seen(len(states))
-        sizes = (_up(self.states, 3), self.width)
-        evaluate_rows(np.ascontiguousarray(states), actions, self.arrays(), sizes, self.work(), seen)
+        self._evaluate(np.ascontiguousarray(states), actions, self.arrays, self._sizes, self.work(), seen)
         return seen[0]
+
+    @functools.cached_property
+    def _sizes(self) -> tuple[int, int]:
+        return _up(self.states, 3), self.width
+
+    @functools.cached_property
+    def _evaluate(self) -> Callable[..., None]:
+        some = np.zeros((1, self.states)), np.zeros(1, dtype=np.int64)
+        return resolved(_evaluate, *some, self.arrays, self._sizes, self.work(), self.seen(1))
 
 
 class Follower:
@@ -138,10 +147,19 @@ class Follower:
 
     `change`: whether theta' Phi is the change of the state or the next state itself. Every state that is reached is
     clipped to [low, high], (nS,) each; NaN, which only an overflow can bring, becomes low. The weights are copied:
-    after they changed, `renew` the actions whose they are.
+    after they changed, `renew` the actions whose they are. theta' Phi itself is clipped to `within`, (least, most) of
+    shape (nS,) each, which are read at each call.
     """
 
-    def __init__(self, flat: Flat, weights: ArrayLike, change: bool, low: ArrayLike, high: ArrayLike) -> None:
+    def __init__(
+        self,
+        flat: Flat,
+        weights: ArrayLike,
+        change: bool,
+        low: ArrayLike,
+        high: ArrayLike,
+        within: tuple[Array, Array] | None = None,
+    ) -> None:
         theta = array("weights", weights)
         shape = (flat.size, flat.states)
         right = theta.ndim == 3 and len(theta) > 0 and theta.shape[1:] == shape
@@ -153,15 +171,17 @@ class Follower:
         self.weights = _aligned((self.actions, _up(flat.states, 3), flat.width))
         for block, own in enumerate(theta):
             self.renew(block, own)
+        anything = np.full(flat.states, -np.inf), np.full(flat.states, np.inf)
+        self._limits = (self.change, self.low, self.high, *(anything if within is None else within))
+        one = np.zeros((1, flat.states)), np.zeros(1, dtype=np.int64)
+        rest = self.weights, flat.arrays, self._limits, flat.work(), one[0][None], flat.seen(1)
+        self._follow = resolved(_follow, *one, one[1], *rest)
 
     def renew(self, block: int, weights: Array) -> None:
-        """Go on with other weights (n, nS) for one block."""
-        require(bool(np.isfinite(weights).all()), "weights", weights, "finite")
-        flat, scaled = self.flat, weights * self.flat.amplitude[:, None]
-        if not flat.counting:
-            self.weights[block, : flat.states, flat.place] = scaled
-        for action, chosen in enumerate(flat.counting):
-            self.weights[action, : flat.states, flat.place[chosen]] = scaled[chosen]
+        """Go on with other weights (n, nS) for one block; nothing is changed if they are not finite."""
+        theta, flat = np.ascontiguousarray(weights), self.flat
+        alone = -1 if flat.counting else block  # the action whose they are, or all
+        require(_renew(theta, alone, flat.place, flat.amplitude, flat.only, self.weights), "weights", weights, "finite")
 
     def follow(self, states: ArrayLike, actions: ArrayLike, steps: int) -> tuple[Array, Array]:
         """Take every action of `actions` (N,) `steps` times in a row, from `states` (N, nS).
@@ -173,11 +193,7 @@ class Follower:
         taken = check_actions(actions, len(points))
         in_range(taken, self.actions)
         path = np.empty((whole("steps", steps, 1), *points.shape))
-        seen = self.flat.seen(len(points))
-        limits = (self.change, self.low, self.high)
-        fresh = np.zeros(0, dtype=np.int64)
-        follow_rows(points, fresh, taken, self.weights, self.flat.arrays(), limits, self.flat.work(), path, seen)
-        return path, seen[0]
+        return path, self._fill(points, np.zeros(0, dtype=np.int64), taken, path)
 
     def grow(self, root: Array, parents: Integers, actions: Integers, steps: int) -> tuple[Array, Array, Array]:
         """The same for the nodes of a tree: node i begins where node parents[i] < i ends, or in `root` if that is -1.
@@ -190,10 +206,13 @@ class Follower:
         states = np.empty((nodes, len(root)))
         states[:] = root
         path = np.empty((steps, nodes, len(root)))
-        seen = self.flat.seen(nodes)
-        limits = (self.change, self.low, self.high)
-        follow_rows(states, parents, actions, self.weights, self.flat.arrays(), limits, self.flat.work(), path, seen)
-        return states, path, seen[0]
+        return states, path, self._fill(states, parents, actions, path)
+
+    def _fill(self, states: Array, parents: Integers, actions: Integers, path: Array) -> Array:
+        """See `_follow`; returns phi."""
+        flat, seen = self.flat, self.flat.seen(len(states))
+        self._follow(states, parents, actions, self.weights, flat.arrays, self._limits, flat.work(), path, seen)
+        return seen[0]
 
 
 def flatten(map: FeatureMap) -> Flat | None:
@@ -366,7 +385,7 @@ def _follow(
 
     With parents (N,), which may be empty, also states: row i begins where row parents[i] ended, unless that is -1.
     """
-    change, low, high = limits
+    change, low, high, least, most = limits
     spaces = _spaces(arrays, (weights.shape[1], weights.shape[2]), work)
     row, x, y = spaces[0], spaces[4], spaces[5]
     for i in range(states.shape[0]):
@@ -381,10 +400,27 @@ def _follow(
             for o in range(0, y.shape[0], 3):
                 y[o], y[o + 1], y[o + 2] = _outputs(weights, actions[i], o, row)
             for j in range(low.shape[0]):
+                y[j] = y[j] if y[j] > least[j] else least[j]
+                y[j] = y[j] if y[j] < most[j] else most[j]
                 value = x[j] + y[j] if change else y[j]
                 value = value if value > low[j] else low[j]  # also of nan
                 x[j] = value if value < high[j] else high[j]
                 path[t, i, j] = x[j]
+
+
+@compiled
+def _renew(theta: Array, alone: int, place: Integers, amplitude: Array, only: Integers, weights: Array) -> bool:
+    """Puts theta (n, nS) into weights (A, nS, width), in the order of the kinds; False if it is not finite."""
+    total = 0.0
+    for f in range(theta.shape[0]):
+        for o in range(theta.shape[1]):
+            total += 0.0 * theta[f, o]  # nan if one is not finite
+    for action in range(weights.shape[0]):
+        for f in range(theta.shape[0]):
+            if total == 0.0 and (action == alone or (alone < 0 and (only[f] < 0 or only[f] == action))):
+                for o in range(theta.shape[1]):
+                    weights[action, o, place[f]] = amplitude[f] * theta[f, o]
+    return total == 0.0
 
 
 @compiled
@@ -398,10 +434,6 @@ def _evaluate(
             spaces[4][j] = states[i, j]
         _fill(arrays, spaces)
         _note(seen, spaces[0], i, actions[i])
-
-
-# The same, for Python: they say so when they have to compile.
-follow_rows, evaluate_rows = announcing(_follow), announcing(_evaluate)
 
 
 @inlined

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from hreach.compiling import compiled, inlined, inlined_with
+from hreach.compiling import compiled, inlined, inlined_with, resolved
 from hreach.models.feature_map import Array, Integers
 from hreach.models.spectrum import FEW, Spectrum, rows_of
 
@@ -36,7 +36,7 @@ _ZERO: Eight = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 class Factor:
     """Explicit state of one least-squares problem with n features, k outputs and B blocks; see the module."""
 
-    SAVED = ("gram", "moments", "root", "rotated", "count", "error_mean", "error_max")
+    SAVED = ("gram", "moments", "root", "rotated", "count", "error_mean", "error_max", "least", "most")
     SAVED_SPECTRUM = ("values", "vectors", "spectrum_count")
 
     def __init__(self, n: int, outputs: int, blocks: int, ridge: float, tolerance: float) -> None:
@@ -48,6 +48,7 @@ class Factor:
         self.count = np.zeros(blocks, dtype=np.int64)
         self.error_mean = np.zeros(outputs)
         self.error_max = np.zeros(outputs)
+        self.least, self.most = np.zeros(outputs), np.zeros(outputs)  # of y and 0
         self.values = np.zeros((blocks, n))
         self.vectors = np.tile(np.eye(n), (blocks, 1, 1))
         self.spectrum_count = np.zeros(blocks, dtype=np.int64)
@@ -60,14 +61,20 @@ class Factor:
         self._solved = np.zeros(blocks, dtype=np.int64)  # the version of each block of `_weights`
         self._lanes = np.zeros((n, _LANES)), np.zeros(_LANES, dtype=np.int64)
         self._work = np.zeros(n), np.zeros(n), np.zeros(outputs)
+        self._transposed = np.zeros((outputs, n))
+        self._state = (*(getattr(self, name) for name in self.SAVED), self.version)  # what a sample changes
+        numbers = np.zeros((1, n)), np.zeros((1, outputs)), self.count, self._work
+        self._learn = resolved(_learn, 0, 0, self._state, ridge, tolerance, *numbers)
+        self._solve = resolved(_solve, self.root, self.rotated, 0, self._transposed, self._weights)
+        self._leverages = resolved(_leverages, self.root, numbers[0], self.count, *self._lanes, self.error_mean)
 
     def learn(self, phi: Array, block: Integers, y: Array) -> None:
-        """Learn from rows phi (N, n), block (N,), y (N, k), one after the other."""
-        self.version[block] += 1
+        """Learn from rows phi (N, n), block (N,), y (N, k), one after the other; all three contiguous."""
         self.samples += len(phi)
         done, repaired = 0, -1
         while True:
-            done = _learn(done, repaired, self._arrays(), self.ridge, self.tolerance, phi, y, block, self._work)
+            rest = self.ridge, self.tolerance, phi, y, block, self._work
+            done = self._learn(done, repaired, self._state, *rest)
             if done == len(phi):
                 return
             self.repair(int(block[done]))
@@ -82,8 +89,8 @@ class Factor:
 
     def weights(self) -> Array:
         """theta^ = A^-1 X'y, (B, n, k); the array stays the same, and what is in it changes with the next samples."""
-        for b in np.flatnonzero(self.version != self._solved):
-            self._weights[b] = blas.dtrsm(1.0, self.root[b].T, self.rotated[b], trans_a=1, lower=1)
+        for b in (self.version != self._solved).nonzero()[0].tolist():
+            self._solve(self.root, self.rotated, b, self._transposed, self._weights)
             self._solved[b] = self.version[b]
         return self._weights
 
@@ -100,14 +107,15 @@ class Factor:
         """q = phi' A^-1 phi = ||R^-T phi||^2 of every row, (N,)."""
         result = np.empty(len(phi))
         if phi.shape[1] <= FEW:
-            _leverages(self.root, np.ascontiguousarray(phi), block, *self._lanes, result)
+            rows = np.ascontiguousarray(phi), np.ascontiguousarray(block)
+            self._leverages(self.root, *rows, *self._lanes, result)
             return result
-        several = len(self.root) > 1  # then the rows of a block are a copy, which may be overwritten
-        for b, root in enumerate(self.root):
-            rows = rows_of(block, b, len(self.root))
-            own = phi.take(rows, axis=0) if several else phi
-            solved = blas.dtrsm(1.0, root.T, own.T, lower=1, overwrite_b=several)  # in the order that BLAS wants
-            result[rows] = np.einsum("ij,ij->j", solved, solved)
+        order = block.argsort(kind="stable")  # block by block, in the order that BLAS wants
+        solved, ends = phi.take(order, axis=0), block.take(order).searchsorted(range(1, len(self.root) + 1)).tolist()
+        for root, begin, end in zip(self.root, [0, *ends], ends, strict=False):
+            if begin < end:
+                solved[begin:end] = blas.dtrsm(1.0, root.T, solved[begin:end].T, lower=1, overwrite_b=1).T
+        result[order] = np.einsum("ij,ij->i", solved, solved)
         return result
 
     def spectrum(self, growth: float) -> Spectrum:
@@ -124,13 +132,10 @@ class Factor:
 
     def restore(self, name: str, array: NDArray[Any]) -> None:
         """Put back one of the saved arrays."""
-        setattr(self, name, array)
+        getattr(self, name)[...] = array
         self.samples = int(self.count.sum())
         self.version += 1
         self._spectrum = None
-
-    def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return tuple(getattr(self, name) for name in self.SAVED)
 
     def _cholesky(self, A: Array) -> Array:
         for jitter in (0.0, *(4 * len(A) * np.finfo(float).eps * 10.0**k for k in range(12))):
@@ -168,7 +173,7 @@ def _learn(
     work: Any,
 ) -> int:
     """Learn from samples done, done + 1, ...; stop at one that shows drift and return its number."""
-    gram, moments, root, rotated, count, error_mean, error_max = state
+    gram, moments, root, rotated, count, error_mean, error_max, least, most, version = state
     x, u, t = work
     for s in range(done, phi.shape[0]):
         b = block[s]
@@ -177,10 +182,24 @@ def _learn(
             return s
         _predict(root, rotated, b, phi, s, x, t)
         count[b] += 1
+        version[b] += 1
         _note_errors(error_mean, error_max, count, y, s, t)
+        for o in range(least.shape[0]):
+            least[o], most[o] = min(least[o], y[s, o]), max(most[o], y[s, o])
         _add(gram, moments, b, phi, y, s)
         _rotate(root, rotated, b, phi, y, s, x, t)
     return len(phi)
+
+
+@compiled
+def _solve(root: Array, rotated: Array, b: int, transposed: Array, weights: Array) -> None:
+    """weights[b] = R^-1 rotated[b] by back substitution; transposed (k, n) is work space."""
+    outputs, n = transposed.shape
+    transposed[:] = 0.0
+    for i in range(n - 1, -1, -1):
+        for o in range(outputs):
+            weights[b, i, o] = (rotated[b, i, o] - _dot(root, b, i, transposed, o)) / root[b, i, i]
+            transposed[o, i] = weights[b, i, o]
 
 
 @compiled

@@ -33,7 +33,10 @@ class LinearModel:
 
     `features` is one map, or one for each output. `components` says which components of the next state are learnt
     (default: the first `outputs`), `target` whether s' itself or the change s' - s is regressed; `predict` returns s'
-    in both cases. `refresh_growth`: `eigen` decomposes again only when the samples grew by that share.
+    in both cases. `truncate`, for changes: predict none beyond those seen so far and no change at all. Far from the
+    data least squares says anything, and a planner finds where it says too much; a truncated estimate is never further
+    from a truth within that range (Györfi et al. 2002, chapter 10). Leverage and interval are those of the fit itself.
+    `refresh_growth`: `eigen` decomposes again only when the samples grew by that share.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class LinearModel:
         *,
         components: Sequence[int] | None = None,
         target: Literal["next", "change"] = "next",
+        truncate: bool = False,
         tolerance: float = 1e-9,
         refresh_growth: float = 0.05,
     ) -> None:
@@ -53,8 +57,10 @@ class LinearModel:
         self.components = [whole("components", c, 0) for c in chosen]
         fits = len(self.components) == self.outputs and max(self.components) < self.states
         require(fits, "components", self.components, f"{self.outputs} of the {self.states} state components")
+        self._all = self.components == list(range(self.states))
         require(target in ("next", "change"), "target", target, "'next' or 'change'")
-        self.ridge, self.target = positive("ridge", ridge), target
+        require(target == "change" or not truncate, "truncate", truncate, "false unless target is 'change'")
+        self.ridge, self.target, self.truncate = positive("ridge", ridge), target, truncate
         self.refresh_growth = at_least("refresh_growth", refresh_growth, 0)
         self._kept: list[tuple[Array, list[tuple[Array, Integers]]]] = []
         self._lent: tuple[Array, list[tuple[Array, Integers]]] | None = None
@@ -96,6 +102,15 @@ class LinearModel:
         """Running maximum of |y - prediction before the update| per output, (nS,); 0 before the first sample."""
         return self._join([f.error_max[None] for f in self.factors]).ravel()
 
+    @property
+    def seen_changes(self) -> tuple[Array, Array]:
+        """The least and the most of 0 and what was regressed so far, per output, (nS,) each."""
+        if len(self.factors) == 1:  # the arrays themselves, which the next samples change
+            return self.factors[0].least, self.factors[0].most
+        return self._join([f.least[None] for f in self.factors]).ravel(), self._join(
+            [f.most[None] for f in self.factors]
+        ).ravel()
+
     def factor(self, output: int) -> Factor:
         """The factor that an output uses, shared by all outputs with the same features."""
         return self.factors[int(self.index[output])]
@@ -105,14 +120,17 @@ class LinearModel:
 
         Or from many, one after the other: (N, nS), (N,), (N, nS).
         """
-        points = np.atleast_2d(np.asarray(state, dtype=np.float64))
-        seen = self.features(points, np.atleast_1d(np.asarray(action)))
+        points = check_states(np.atleast_2d(np.asarray(state, dtype=np.float64)), self.states)
+        taken = check_actions(np.atleast_1d(np.asarray(action)), len(points))
         following = np.atleast_2d(np.asarray(next_state, dtype=np.float64))
         require(following.shape == points.shape, "shape of next_state", following.shape, f"{points.shape}")
-        y = following - points if self.target == "change" else following
-        if self.components != list(range(self.states)):
-            y = y[:, self.components]
-        self._learn([phi for phi, _ in seen], y, [block for _, block in seen])
+        self.learn(points, taken, following)
+
+    def learn(self, states: Array, actions: Integers, following: Array) -> None:
+        """The same for states and actions that were checked: (N, nS), (N,) and (N, nS)."""
+        seen = self._seen(states, actions)
+        y = following - states if self.target == "change" else following
+        self._learn([phi for phi, _ in seen], y if self._all else y[:, self.components], [block for _, block in seen])
 
     def update_features(self, phi: ArrayLike | Sequence[Array], y: ArrayLike, action: ArrayLike = 0) -> None:
         """Learn from features: phi (n,) or (N, n), y (nS,) or (N, nS), action a number or (N,).
@@ -133,6 +151,8 @@ class LinearModel:
         """The mean next state, states (N, nS) and actions (N,) -> (N, outputs)."""
         seen = self.features(states, actions)
         result = self._join([f.predict(phi, block) for f, (phi, block) in zip(self.factors, seen, strict=True)])
+        if self.truncate:
+            np.clip(result, *self.seen_changes, out=result)
         if self.target == "change":
             result += np.asarray(states, dtype=np.float64)[:, self.components]
         return result
@@ -166,7 +186,9 @@ class LinearModel:
             if kept is states:
                 return seen
         points = check_states(states, self.states)
-        taken = check_actions(actions, len(points))
+        return self._seen(points, check_actions(actions, len(points)))
+
+    def _seen(self, points: Array, taken: Integers) -> list[tuple[Array, Integers]]:
         result = []
         for (base, blocks), flat in zip(self.bases, self.flat, strict=True):
             phi = base._values(points, taken) if flat is None else flat.values(points, taken)
@@ -212,7 +234,8 @@ class LinearModel:
             shape = (len(y), f.gram.shape[1])
             require(phi.shape == shape, "shape of phi", phi.shape, str(shape))
         for phi, block, columns, f in zip(phis, blocks, self._columns, self.factors, strict=True):
-            f.learn(np.ascontiguousarray(phi), np.ascontiguousarray(block), np.ascontiguousarray(y[:, columns]))
+            own = y if len(self.factors) == 1 else y[:, columns]
+            f.learn(np.ascontiguousarray(phi), np.ascontiguousarray(block), np.ascontiguousarray(own))
 
     def _block(self, actions: Integers, blocks: int | None) -> Integers:
         if blocks is None:

@@ -25,7 +25,7 @@ class TrueModel:
         points = np.asarray(states, dtype=np.float64)
         return np.asarray(self._truth(points, np.asarray(actions))[:, self._learnt])
 
-    def update(self, state: ArrayLike, action: ArrayLike, next_state: ArrayLike) -> None:
+    def learn(self, states: Array, actions: Integers, following: Array) -> None:
         """Nothing."""
 
     def keep(self, states: Array, actions: Integers) -> None:

@@ -144,14 +144,15 @@ class Interval:
         Where all outputs share their features and h is one number, that is ||Delta + c|| times a number of the pair:
         the vectors of all outputs need not be made, which a search of a tree at every step would feel.
         """
-        h = self._h(len(np.asarray(states)), model)
-        if self.shift != "hopeful" or len(model.factors) > 1 or h.ndim > 0 or not np.isfinite(h):
+        extra = self._one_h(model)
+        if self.shift != "hopeful" or len(model.factors) > 1 or not math.isfinite(extra):
             return np.asarray(np.sqrt(np.square(self(model, states, actions, calls)).sum(axis=1)))
-        extra = float(h)
         inside = math.pi**2 / 6 * calls * calls * model.outputs * extra / self.delta  # see `varsigma`
         shrink = math.sqrt(max(extra, 1.0)) if self.kind == "exact" and self.noise == "mean" else 1.0
-        c = math.sqrt(2 * math.log(max(inside, 1.0))) / shrink * np.asarray(self.sigma, dtype=np.float64)
-        most = math.sqrt(np.square(self.bound(model) + c).sum())
+        wide = math.sqrt(2 * math.log(max(inside, 1.0))) / shrink  # c / sigma
+        bound, sigma = self.bound(model).tolist(), np.asarray(self.sigma, dtype=np.float64).tolist()
+        each = sigma if isinstance(sigma, list) else [sigma] * model.outputs
+        most = math.hypot(*(Delta + wide * s for Delta, s in zip(bound, each, strict=True)))
         [(phi, block)] = model.features(states, actions)
         if self.kind == "exact":
             x = np.minimum(extra * model.factors[0].leverage(phi, block), 1e300)
@@ -164,6 +165,12 @@ class Interval:
         if isinstance(self.Delta, str):
             return model.error_mean if self.Delta == "mean" else model.error_max
         return _per_output("Delta", self.Delta, model.outputs)
+
+    def _one_h(self, model: LinearModel) -> float:
+        """h if it is the same for all pairs and outputs, else nan."""
+        if is_growing(self.h):
+            return growth(self.c) * math.log(model.samples + 2)
+        return float(self.h) if isinstance(self.h, int | float | np.number) else math.nan
 
     def _h(self, rows: int, model: LinearModel) -> Array:
         if is_growing(self.h):
