@@ -360,7 +360,7 @@ def _features(daily: bool, share: bool) -> dict[str, Any]:
     identity = {"kind": "identity"}
     if not daily:
         return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [identity, {"kind": "products"}]}}
-    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.5, "amplitude": 0.4}
+    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.0, "amplitude": 0.4}
     smooth = {"kind": "scaled", "centre": list(MIDDLE), "scale": list(SPREAD), "map": waves}
     # ten times as large: the ridge hardly holds the linear part back, which is most of what a day does to T*, V
     linear = {"kind": "scaled", "centre": list(MIDDLE), "scale": [s / 10 for s in SPREAD], "map": identity}

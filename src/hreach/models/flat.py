@@ -122,7 +122,7 @@ class Flat:
 
     def work(self) -> Array:
         """Work space of one call, which `_spaces` takes apart; in Python that took as long as 40 steps of the model."""
-        return np.zeros(8 + self.width + len(self.turn) + _up(self.states, 3) + 1 + len(self.line[0]))
+        return np.zeros(8 + 2 * self.width + len(self.turn) + _up(self.states, 3) + 1 + len(self.line[0]))
 
     def values(self, states: Array, actions: Integers) -> Array:
         """The features (N, n) of states (N, nS) and actions (N,), in the order of the map; nothing is checked."""
@@ -388,15 +388,22 @@ def _follow(
     change, low, high, least, most = limits
     spaces = _spaces(arrays, (weights.shape[1], weights.shape[2]), work)
     row, x, y = spaces[0], spaces[4], spaces[5]
+    first = work[work.shape[0] - row.shape[0] :]  # the features in which a row begins: its siblings begin there too
     for i in range(states.shape[0]):
         for j in range(low.shape[0]):
             if parents.shape[0] > 0 and parents[i] >= 0:
                 states[i, j] = path[path.shape[0] - 1, parents[i], j]
             x[j] = states[i, j]
         for t in range(path.shape[0]):
-            _fill(arrays, spaces)
+            if t == 0 and i > 0 and parents.shape[0] > 0 and parents[i] == parents[i - 1]:
+                for k in range(row.shape[0]):
+                    row[k] = first[k]
+            else:
+                _fill(arrays, spaces)
             if t == 0:
                 _note(seen, row, i, actions[i])
+                for k in range(row.shape[0]):
+                    first[k] = row[k]
             for o in range(0, y.shape[0], 3):
                 y[o], y[o + 1], y[o + 2] = _outputs(weights, actions[i], o, row)
             for j in range(low.shape[0]):
