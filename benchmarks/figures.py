@@ -1,16 +1,19 @@
-"""Figures 2 and 3 as tables for the docs: from the results of `hreach reproduce mountain-car hiv hiv-deeper`.
+"""Figures 2 and 3 for the docs: from the results of `hreach reproduce mountain-car hiv hiv-deeper`.
 
 `python benchmarks/figures.py [RESULTS]` reads RESULTS/tables (default: results) and writes a table, such as
-benchmarks/MOUNTAIN_CAR.md, for each of the three studies that is there.
+benchmarks/MOUNTAIN_CAR.md, for each of the three studies that is there; pictures that the docs show are copied.
 """
 
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+IMAGES = HERE.parent / "docs" / "images"
+SHOWN = ("mountain-car.png", "hiv.png", "hiv-episode-1.png")
 STUDIES = ("mountain-car", "hiv", "hiv-deeper")
 
 
@@ -63,6 +66,9 @@ def main() -> None:
     for study in STUDIES:
         if (results / "tables" / f"{study}.csv").exists():
             write(results, study)
+    for name in SHOWN:
+        if (results / "figures" / name).exists():
+            shutil.copy(results / "figures" / name, IMAGES / name)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def test_every_registered_agent_is_tested_here() -> None:
     assert set(USUAL) == set(LINEAR_AGENTS)
 
 
-@pytest.mark.parametrize("task", [None, STEP, {"model": "noisy-day"}, {"share": True}])
+@pytest.mark.parametrize("task", [None, STEP, {"model": "noisy-day"}, {"share": False}])
 @pytest.mark.parametrize("name", USUAL)
 def test_an_agent_keeps_the_protocol(name: str, task: Any) -> None:
     check_agent(
@@ -96,7 +96,8 @@ def test_settings_keep_the_protocol(params: dict[str, Any]) -> None:
 CHANGES: list[tuple[str, Any, Any]] = [
     ("task", None, STEP),
     ("task", None, {"model": "noisy-day"}),
-    ("task", None, {"share": True}),
+    ("task", None, {"share": False}),
+    ("task", None, {"truncate": False}),
     ("segments", (5, 10), (10, 5)),
     ("segments", (5, 10), (5, 10, 10)),
     ("commit", "first", "all"),
@@ -118,7 +119,7 @@ def test_the_same_setting_twice_is_the_same() -> None:
     assert np.array_equal(first, second)
 
 
-@pytest.mark.parametrize("task", [None, STEP, {"share": True}])
+@pytest.mark.parametrize("task", [None, STEP, {"share": False}])
 @pytest.mark.parametrize("reward", ["known", "learn"])
 def test_the_compiled_way_is_the_plain_way(task: Any, reward: str) -> None:
     """Without the flat form of the features the model is followed in NumPy."""
@@ -265,6 +266,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"optimism": "shift"}, r"optimism is 'shift', but must be 'bonus' for a tree search"),
     ({"task": {"model": "week"}}, r"model is 'week', but must be one of 'day', 'noisy-day', 'step'"),
     ({"task": {"share": "yes"}}, r"share is 'yes', but must be true or false"),
+    ({"task": {"truncate": 1}}, r"truncate is 1, but must be true or false"),
     ({"task": {"modell": "day"}}, r"parameter of task is 'modell'.*did you mean 'model'"),
     ({"task": 3}, r"task is 3, but must be a Task, or a table"),
     ({"sigma": [0.01] * 5}, r"sigma is .*a number or 6"),

@@ -217,16 +217,16 @@ class HIV(gymnasium.Env[Array, np.int64]):
         efficacies = self.efficacies[np.asarray(actions)]
         return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
 
-    def task(self, model: str = "day", share: bool = False, truncate: bool = True) -> Task:
+    def task(self, model: str = "day", share: bool = True, truncate: bool = True) -> Task:
         """What a linear agent is told: it learns all six components of log10, and knows the reward.
 
         model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
-                for each action are 150 random Fourier features, a bias, the scaled state and the scaled amounts.
+                are 150 random Fourier features, and for each action a bias, the scaled state and the scaled amounts.
                 "noisy-day": the same from the measurement with error, which is what the paper's agents see.
                 "step": the state at the next decision, with the paper's 21 features (6 states, 15 products, A7).
-        share   with a model of a day: all actions share the random features, and only bias, state and amounts have
-                weights of their own for each action. It learns sooner, as a sample tells something about every action;
-                what one action alone does is then no more than those can say (benchmarks/HIV_DEEPER.md).
+        share   with a model of a day: all actions share the weights of the random features, so that a sample tells
+                something about every action, and it learns sooner (benchmarks/HIV_DEEPER.md). False: every action has
+                weights of its own for all 163 features, and may do what nothing else does.
         truncate with a model of a day: it predicts no change of a day larger than those seen so far.
         """
         require(isinstance(truncate, bool), "truncate", truncate, "true or false")
@@ -360,7 +360,7 @@ def _features(daily: bool, share: bool) -> dict[str, Any]:
     identity = {"kind": "identity"}
     if not daily:
         return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [identity, {"kind": "products"}]}}
-    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.0, "amplitude": 0.4}
+    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.5, "amplitude": 0.4}
     smooth = {"kind": "scaled", "centre": list(MIDDLE), "scale": list(SPREAD), "map": waves}
     # ten times as large: the ridge hardly holds the linear part back, which is most of what a day does to T*, V
     linear = {"kind": "scaled", "centre": list(MIDDLE), "scale": [s / 10 for s in SPREAD], "map": identity}
