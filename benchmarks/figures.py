@@ -1,7 +1,8 @@
-"""Figures 2 and 3 for the docs: from the results of `hreach reproduce mountain-car hiv hiv-deeper`.
+"""Figures 2 and 3 for the docs: from the results of `hreach reproduce mountain-car hiv hiv-deeper`, and of
+`hreach run benchmarks/hiv-nine-tenths.toml --out results`.
 
 `python benchmarks/figures.py [RESULTS]` reads RESULTS/tables (default: results) and writes a table, such as
-benchmarks/MOUNTAIN_CAR.md, for each of the three studies that is there; pictures that the docs show are copied.
+benchmarks/MOUNTAIN_CAR.md, for each of these studies that is there; pictures that the docs show are copied.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
 SHOWN = ("mountain-car.png", "hiv.png", "hiv-episode-1.png")
-STUDIES = ("mountain-car", "hiv", "hiv-deeper")
+STUDIES = ("mountain-car", "hiv", "hiv-deeper", "hiv-nine-tenths")
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -53,7 +54,9 @@ def verdicts(rows: list[dict[str, str]]) -> list[str]:
 def write(results: Path, study: str) -> None:
     rows = read(results / "tables" / f"{study}.csv")
     goals = any(float(row["goals_most"]) > 0 for row in rows)
-    lines = [f"Made by `hreach reproduce {study}` and `python benchmarks/figures.py`: {rows[0]['runs']} runs."]
+    own = HERE / f"{study}.toml"
+    command = f"run benchmarks/{own.name} --out results" if own.exists() else f"reproduce {study}"
+    lines = [f"Made by `hreach {command}` and `python benchmarks/figures.py`: {rows[0]['runs']} runs."]
     for variant in dict.fromkeys(row["variant"] for row in rows):
         lines += ["", f"*{variant}*", "", *table([row for row in rows if row["variant"] == variant], goals)]
     lines += ["", *verdicts(read(results / "tables" / f"{study}-claims.csv"))]

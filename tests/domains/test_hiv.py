@@ -251,6 +251,15 @@ def test_the_reward_of_the_test_vectors() -> None:
     np.testing.assert_allclose(HIV().known_reward(x, np.arange(4)), [17520.80, 15354.04, 22290.02, 16019.23], atol=0.5)
 
 
+@pytest.mark.parametrize(("model", "times"), [("day", 1), ("step", 5)])
+def test_a_planner_is_told_the_reward_of_the_patient(model: str, times: int) -> None:
+    env, rng = HIV(Q=0.3, R1=1e4), np.random.default_rng(5)
+    told, amounts, actions = env.task(model).reward, 10 ** rng.uniform(-2, 6, size=(40, 6)), rng.integers(0, 4, 40)
+    assert told is not None
+    planned = told(np.zeros((40, 6)), actions, np.log10(amounts))
+    np.testing.assert_allclose(planned, times * env.known_reward(amounts, actions), rtol=1e-11, atol=1e-6)
+
+
 def total(env: HIV, action: int, seed: int = 0) -> float:
     env.reset(seed=seed)
     result = 0.0

@@ -245,7 +245,7 @@ def test_other_maps_stay_as_they_are(features: FeatureMap) -> None:
 
 def follower_of(**changes: Any) -> Follower:
     given: dict[str, Any] = {"weights": np.zeros((4, 21, 6)), "low": np.zeros(6), "high": np.ones(6)} | changes
-    return Follower(flat_of(HIV_21), given["weights"], True, given["low"], given["high"])
+    return Follower(flat_of(HIV_21), given["weights"], True, given["low"], given["high"], given.get("within"))
 
 
 @pytest.mark.parametrize(
@@ -259,6 +259,7 @@ def follower_of(**changes: Any) -> Follower:
         (lambda: follower_of(low=np.zeros(5)), r"shape of low is \(5,\), but must be \(6,\)"),
         (lambda: follower_of(high=1.0), r"shape of high is \(\), but must be \(6,\)"),
         (lambda: follower_of(high=np.full(6, np.inf)), "high is .*finite"),
+        (lambda: follower_of(within=(np.zeros(5), np.zeros(6))), r"shapes of within is \(\(5,\), \(6,\)\)"),
         (lambda: follower_of(low=np.full(6, 2.0)), "low is .*at most high"),
         (lambda: follower_of().follow(np.zeros((3, 5)), [0, 0, 0], 1), r"shape of states is \(3, 5\)"),
         (lambda: follower_of().follow(np.zeros(6), [0], 1), r"shape of states is \(6,\)"),

@@ -171,8 +171,10 @@ class Follower:
         self.weights = _aligned((self.actions, _up(flat.states, 3), flat.width))
         for block, own in enumerate(theta):
             self.renew(block, own)
-        anything = np.full(flat.states, -np.inf), np.full(flat.states, np.inf)
-        self._limits = (self.change, self.low, self.high, *(anything if within is None else within))
+        least, most = (np.full(flat.states, -np.inf), np.full(flat.states, np.inf)) if within is None else within
+        right = least.shape == most.shape == (flat.states,)
+        require(right, "shapes of within", (least.shape, most.shape), f"({flat.states},) each")
+        self._limits = (self.change, self.low, self.high, least, most)
         one = np.zeros((1, flat.states)), np.zeros(1, dtype=np.int64)
         rest = self.weights, flat.arrays, self._limits, flat.work(), one[0][None], flat.seen(1)
         self._follow = resolved(_follow, *one, one[1], *rest)

@@ -69,12 +69,13 @@ class Factor:
         self._leverages = resolved(_leverages, self.root, numbers[0], self.count, *self._lanes, self.error_mean)
 
     def learn(self, phi: Array, block: Integers, y: Array) -> None:
-        """Learn from rows phi (N, n), block (N,), y (N, k), one after the other; all three contiguous."""
+        """Learn from rows phi (N, n), block (N,), y (N, k), one after the other."""
         self.samples += len(phi)
+        # machine code that was found once trusts its arguments
+        rows = (np.ascontiguousarray(phi), np.ascontiguousarray(y), np.ascontiguousarray(block))
         done, repaired = 0, -1
         while True:
-            rest = self.ridge, self.tolerance, phi, y, block, self._work
-            done = self._learn(done, repaired, self._state, *rest)
+            done = self._learn(done, repaired, self._state, self.ridge, self.tolerance, *rows, self._work)
             if done == len(phi):
                 return
             self.repair(int(block[done]))

@@ -107,9 +107,8 @@ class LinearModel:
         """The least and the most of 0 and what was regressed so far, per output, (nS,) each."""
         if len(self.factors) == 1:  # the arrays themselves, which the next samples change
             return self.factors[0].least, self.factors[0].most
-        return self._join([f.least[None] for f in self.factors]).ravel(), self._join(
-            [f.most[None] for f in self.factors]
-        ).ravel()
+        least, most = (self._join([getattr(f, name)[None] for f in self.factors]) for name in ("least", "most"))
+        return least.ravel(), most.ravel()
 
     def factor(self, output: int) -> Factor:
         """The factor that an output uses, shared by all outputs with the same features."""
@@ -234,8 +233,7 @@ class LinearModel:
             shape = (len(y), f.gram.shape[1])
             require(phi.shape == shape, "shape of phi", phi.shape, str(shape))
         for phi, block, columns, f in zip(phis, blocks, self._columns, self.factors, strict=True):
-            own = y if len(self.factors) == 1 else y[:, columns]
-            f.learn(np.ascontiguousarray(phi), np.ascontiguousarray(block), np.ascontiguousarray(own))
+            f.learn(phi, block, y if len(self.factors) == 1 else y[:, columns])
 
     def _block(self, actions: Integers, blocks: int | None) -> Integers:
         if blocks is None:
