@@ -454,7 +454,7 @@ def grow(formula: Any, rule: Rule, belief: Belief, samples: float) -> None:
         refresh_all(formula, rule, belief)
         _plan(
             b.mean, b.reach, b.base, b.radius, rule.reward, rule.gamma, rule.value_cap, 0.1 * rule.tolerance,
-            b.plain, b.q, b.target, b.order, b.matrix, actions, False,
+            b.plain, b.q, b.target, b.order, b.matrix, actions, _any_ball(b.radius),
         )  # fmt: skip
     _set(b.constants, rule.parameters, factor)
     if rule.adaptive:
@@ -761,7 +761,7 @@ def simulate(
         _restore(begin, belief)
         environment, coins = streams[run, 0], streams[run, 1]
         state = _draw(world.start, 0, world.start.size, uniform(environment))
-        done = 0
+        done = np.int64(0)  # a literal 0 would compile `_walk` once more for itself
         while done < steps:
             until = int(min(np.ceil(_due(belief.clock[1]) - begin.clock[0]), float(steps)))
             state = _walk(formula, rule, belief, world, environment, coins, state, paid, run, done, until)
