@@ -25,8 +25,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Kernels allocate nothing, so numba need not count references (_nrt): counting cost twice what planning does, and
 # two threads would wait for each other's counters.
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-# A way in from C (no_cfunc_wrapper) is used by nobody, and one from Python by nobody for merged functions: together they
-# were a quarter of the time that compiling takes.
+# Nobody uses a way in from C (no_cfunc_wrapper), nor one from Python for merged functions; they took a quarter of the
+# time that compiling takes.
 _MERGED = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
 
 

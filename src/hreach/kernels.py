@@ -761,7 +761,7 @@ def simulate(
         _restore(begin, belief)
         environment, coins = streams[run, 0], streams[run, 1]
         state = _draw(world.start, 0, world.start.size, uniform(environment))
-        done = np.int64(0)  # a literal 0 would compile `_walk` once more for itself
+        done = min(steps, 0)  # a plain 0 is a literal, for which `_walk` would be compiled once more
         while done < steps:
             until = int(min(np.ceil(_due(belief.clock[1]) - begin.clock[0]), float(steps)))
             state = _walk(formula, rule, belief, world, environment, coins, state, paid, run, done, until)
