@@ -23,11 +23,8 @@ Formula = Callable[[Array, float, float, Array], tuple[float, float, float]]
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Kernels allocate nothing, so numba need not count references (_nrt): counting cost twice what planning does, and
-# two threads would wait for each other's counters.
+# two threads would wait for each other's counters. Nobody calls them from C (no_cfunc_wrapper).
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-# Nobody uses a way in from C (no_cfunc_wrapper), nor one from Python for merged functions; they took a quarter of the
-# time that compiling takes.
-_MERGED = {**_OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
 
 
 class _Announce(event.Listener):  # type: ignore[misc]
@@ -55,7 +52,7 @@ def compiled(function: F) -> F:
 
 def inlined(function: F) -> F:
     """`compiled`, and merged into its compiled callers: passing a dozen arrays costs more than a sweep."""
-    return numba.njit(**_MERGED)(function)  # type: ignore[no-any-return]
+    return numba.njit(**_OPTIONS, forceinline=True)(function)  # type: ignore[no-any-return]
 
 
 def inlined_with(*freedom: str) -> Callable[[F], F]:
@@ -65,7 +62,7 @@ def inlined_with(*freedom: str) -> Callable[[F], F]:
     """
 
     def decorate(function: F) -> F:
-        return numba.njit(**_MERGED, fastmath=set(freedom))(function)  # type: ignore[no-any-return]
+        return numba.njit(**_OPTIONS, forceinline=True, fastmath=set(freedom))(function)  # type: ignore[no-any-return]
 
     return decorate
 
