@@ -24,7 +24,8 @@ runs = {RUNS}
 seed = 5
 """ + "".join(f'\n[[agent]]\nagent = "pac-rmdp"\nparams = {{ h = {h} }}\n' for h in range(1, CELLS + 1))
 
-COMMAND = "from hreach.cli import main; main()"
+# Ctrl-C is ignored by what a shell has started in the background, these tests included.
+COMMAND = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom hreach.cli import main; main()"
 # The second shard is written by half, and then the process is gone.
 DIES_WHILE_WRITING = """
 import os, signal
