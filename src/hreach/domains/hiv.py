@@ -24,7 +24,6 @@ What the sources leave open is settled here, each by a parameter:
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -227,7 +226,8 @@ class HIV(gymnasium.Env[Array, np.int64]):
         share   with a model of a day: all actions share the weights of the random features, so that a sample tells
                 something about every action, and it learns sooner (benchmarks/HIV_DEEPER.md). False: every action has
                 weights of its own for all 163 features, and may do what nothing else does.
-        truncate with a model of a day: it predicts no change of a day larger than those seen so far.
+        truncate
+                with a model of a day: it predicts no change of a day larger than those seen so far.
         """
         require(isinstance(truncate, bool), "truncate", truncate, "true or false")
         require(isinstance(share, bool), "share", share, "true or false")
@@ -295,55 +295,22 @@ class HIV(gymnasium.Env[Array, np.int64]):
     def episode_figure(self, states: Array, actions: NDArray[np.int64]) -> Any:
         """A matplotlib figure of an episode: states (T + 1, 6) as observed (log10), actions (T,)."""
         days = np.arange(len(states)) * self.days_per_step
-        return self._draw(days, 10.0 ** np.asarray(states), np.repeat(actions, self.days_per_step))
+        return self._figure(days, 10.0 ** np.asarray(states), np.repeat(actions, self.days_per_step))
 
     def _picture(self) -> NDArray[np.uint8]:
         from hreach.domains.drawing import pixels
 
-        return pixels(self._draw(np.arange(len(self._days)), np.array(self._days), np.array(self._given, dtype=int)))
+        return pixels(self._figure(np.arange(len(self._days)), np.array(self._days), np.array(self._given, dtype=int)))
 
-    def _draw(self, days: NDArray[np.int64], amounts: Array, given: NDArray[np.int64]) -> Any:
+    def _figure(self, days: NDArray[np.int64], amounts: Array, given: NDArray[np.int64]) -> Any:
         """The amounts (N, 6) on `days` (N,), and the action `given` on each day."""
-        from hreach.domains.drawing import COLOURS, GREY, INK, PALE, canvas
+        from hreach.domains.hiv_picture import draw
 
-        amounts = np.maximum(amounts, 10**LOWEST)
-        figure = canvas(840, 560)
-        curves = figure.add_axes((0.085, 0.27, 0.84, 0.63))
-        bands = figure.add_axes((0.085, 0.1, 0.84, 0.115), sharex=curves)
         try:
             healthy = self.healthy
         except InputError:  # other parameters may have none
             healthy = np.full(6, np.nan)
-        low = min(1e-2, 10 ** math.floor(math.log10(amounts.min())))
-        high = max(1e7, 10 ** math.ceil(math.log10(amounts.max())))
-        heights = _apart(np.log10(healthy), 0.045 * math.log10(high / low))
-        for j, (name, colour) in enumerate(zip(self.state_names, COLOURS, strict=True)):
-            curves.axhline(healthy[j], color=colour, lw=1.2, ls=(0, (1, 2.2)), zorder=1)
-            curves.plot(days, amounts[:, j], color=colour, lw=1.8, zorder=3, label=name)
-            curves.plot(days[-1], amounts[-1, j], "o", color=colour, ms=4.5, zorder=4)
-            if math.isfinite(healthy[j]):
-                at = (1.008, 10 ** heights[j])
-                curves.annotate(name, at, xycoords=("axes fraction", "data"), color=colour, va="center")
-        curves.set(yscale="log", ylim=(low, high), xlim=(0, self.episode_days), ylabel="cells or copies per ml")
-        curves.grid(axis="y", color=PALE, lw=0.6)
-        curves.tick_params(labelbottom=False)
-        curves.legend(
-            loc="lower left", bbox_to_anchor=(0, 1.0), ncols=6, frameon=False, columnspacing=1.4, handlelength=1.3
-        )
-        words = f"day {len(given)}"
-        curves.text(1, 1.03, words, transform=curves.transAxes, ha="right", color=INK, fontsize=11)
-        for row in (0, 1):  # PI beneath RTI
-            bands.axhspan(row + 0.12, row + 0.88, color="#f2f2f2", lw=0)
-            taken = self.efficacies[given, 1 - row] > 0
-            bands.broken_barh(_runs(taken), (row + 0.12, 0.76), color=INK if row else GREY, lw=0)
-        bands.set(
-            ylim=(0, 2), yticks=[0.5, 1.5], yticklabels=["PI", "RTI"], xlabel="days (dotted: healthy steady state)"
-        )
-        bands.tick_params(axis="y", length=0)
-        for axes in (curves, bands):
-            axes.spines[["top", "right"]].set_visible(False)
-        bands.spines["left"].set_visible(False)
-        return figure
+        return draw(days, np.maximum(amounts, 10**LOWEST), self.efficacies[given] > 0, healthy, self.episode_days)
 
 
 @compiled
@@ -376,21 +343,6 @@ def observed(states: Array) -> Array:
     """log10 of amounts, clipped to [-5, 8]; nothing at all is seen as -5."""
     logs = np.log10(np.minimum(np.maximum(states, 10**LOWEST), 10**HIGHEST))  # np.clip takes twice as long
     return np.asarray(np.minimum(np.maximum(logs, LOWEST), HIGHEST))
-
-
-def _apart(heights: Array, gap: float) -> Array:
-    """`heights`, moved up where two would be closer than `gap`."""
-    placed = heights.copy()
-    order = np.argsort(heights)
-    for below, above in itertools.pairwise(order):
-        placed[above] = max(placed[above], placed[below] + gap)
-    return placed
-
-
-def _runs(taken: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """(first day, number of days) of each uninterrupted course of a drug."""
-    change = np.flatnonzero(np.diff(np.concatenate([[False], taken, [False]]).astype(np.int8)))
-    return [(float(a), float(b - a)) for a, b in zip(change[::2], change[1::2], strict=True)]
 
 
 def _share(field: str, value: object) -> float:

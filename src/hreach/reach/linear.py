@@ -173,10 +173,9 @@ class Interval:
         return float(self.h) if isinstance(self.h, int | float | np.number) else math.nan
 
     def _h(self, rows: int, model: LinearModel) -> Array:
-        if is_growing(self.h):
-            return np.asarray(growth(self.c) * np.log(model.samples + 2))
-        if isinstance(self.h, int | float):
-            return np.asarray(self.h, dtype=np.float64)
+        one = self._one_h(model)
+        if not math.isnan(one):
+            return np.asarray(one)
         h, outputs = check_h(self.h), model.outputs
         ok = h.shape in ((), (rows,), (rows, outputs))
         require(ok, "shape of h", h.shape, f"a number, ({rows},) or ({rows}, {outputs})")
