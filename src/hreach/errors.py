@@ -88,3 +88,10 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return InputError(f"{kind} is {shown(name)}, which is not known; {hint}known: {', '.join(names)}.")
+
+
+def one_of(**given: object) -> None:
+    """Refuse two parameters of which one would be ignored."""
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise InputError(f"{names[1]} is {shown(given[names[1]])}, but must be left out where {names[0]} is given.")

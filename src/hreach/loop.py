@@ -19,7 +19,7 @@ class Run:
 
     ended, terminated   the last step of each episode that ended, and whether by the environment's rules (such as at a
                         goal), not for lack of time
-    last_state          the state after the last step
+    next_states         the state after each step, before a new episode begins
     """
 
     rewards: NDArray[np.float64]
@@ -27,7 +27,12 @@ class Run:
     actions: NDArray[np.int64]
     ended: NDArray[np.int64]
     terminated: NDArray[np.bool_]
-    last_state: NDArray[Any]
+    next_states: NDArray[Any]
+
+    @property
+    def last_state(self) -> NDArray[Any]:
+        """The state after the last step."""
+        return np.asarray(self.next_states[-1])
 
     @property
     def average_reward(self) -> float:
@@ -56,6 +61,7 @@ def run(env: Any, agent: Any, steps: int | None = None, seed: int = 0, *, episod
     check_seed(seed)
     rewards: list[float] = []
     states: list[Any] = []
+    following: list[Any] = []
     actions: list[int] = []
     ended: list[int] = []
     goals: list[bool] = []
@@ -70,6 +76,7 @@ def run(env: Any, agent: Any, steps: int | None = None, seed: int = 0, *, episod
             agent.observe(state, action, reward, next_state, terminated, info[reads])
         rewards.append(reward)
         states.append(state)
+        following.append(next_state)
         actions.append(action)
         state = next_state
         if terminated or truncated:
@@ -82,5 +89,5 @@ def run(env: Any, agent: Any, steps: int | None = None, seed: int = 0, *, episod
         np.array(actions, dtype=np.int64),
         np.array(ended, dtype=np.int64),
         np.array(goals, dtype=np.bool_),
-        np.array(next_state),
+        np.array(following),
     )

@@ -3,6 +3,9 @@
     V*(s)   = max_a sum_s' P(s'|s, a) [R(s, a, s') + gamma V*(s')]                        (Paper: Preliminaries)
     V^pi(s) = sum_a pi(a|s) sum_s' P(s'|s, a) [R(s, a, s') + gamma V^pi(s')]
 
+A transition may end the episode, with the probability e(s, a, s'): then it pays R(s, a, s') and nothing follows, so
+gamma (1 - e(s, a, s')) stands in the place of gamma.
+
 V^pi is one sparse linear solve, V* is policy iteration with that solve, which ends with the exact optimum after
 finitely many improvements. Transitions are held as a sparse matrix with one row for each pair, row s |A| + a.
 
@@ -13,6 +16,11 @@ finitely many improvements. Transitions are held as a sparse matrix with one row
 array([1., 2.])
 >>> mdp.optimal_policy()
 array([1, 0])
+
+Stop or wait: stopping pays 1 and ends the episode, waiting pays .1.
+
+>>> TabularMDP(P=[[[1.0], [1.0]]], R=[[1.0, 0.1]], gamma=0.5, end=[[1.0, 0.0]]).optimal_value()
+array([1.])
 """
 
 from __future__ import annotations
@@ -28,6 +36,8 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from hreach.errors import InputError, array, discount, require
+from hreach.long_run import long_run
+from hreach.ranges import ValueRange
 
 Array = NDArray[np.float64]
 _ROW_TOLERANCE = 1e-9
@@ -36,36 +46,60 @@ _ROW_TOLERANCE = 1e-9
 class TabularMDP:
     """P: (S, A, S) dense, or a scipy sparse matrix (S A, S); R: (S, A), (S, A, S) or sparse like P.
 
-    `start` is a state or a distribution over states (default: state 0). Everything is checked here, once.
+    `start` is a state or a distribution over states (default: state 0): where an episode begins. `end` is the
+    probability that a transition, once it happens, ends the episode: (S, A), (S, A, S) or sparse like P; None: never.
+    A state in which episodes always end is one that is only entered by transitions that end. Everything is checked
+    here, once.
     """
 
-    def __init__(self, P: Any, R: Any, gamma: float, start: int | ArrayLike = 0) -> None:
+    def __init__(self, P: Any, R: Any, gamma: float, start: int | ArrayLike = 0, end: Any = None) -> None:
         self.gamma = discount(gamma)
         self._P, self.actions = _transitions(P)
         self.states = self._P.shape[1]
         self._table = _reward_table(R, self._P.shape)
-        self._reward = _rewards(self._table, self._P)
+        self._reward = _of_entries(self._table, self._P)
+        self._end = _ends(end, self._P)
         self.start = _start(start, self.states)
 
     @classmethod
     def load(cls, path: str | Path) -> TabularMDP:
-        """An MDP from a NumPy archive: `np.savez(path, P=..., R=..., gamma=..., start=...)`, start may be left out."""
+        """An MDP from a NumPy archive: `np.savez(path, P=..., R=..., gamma=..., start=..., end=...)`.
+
+        `start` and `end` may be left out.
+        """
         try:
             with np.load(path, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
         except (OSError, ValueError, EOFError, BadZipFile) as error:
             raise InputError(f"model is {str(path)!r}, but must be a NumPy archive (.npz) of plain arrays.") from error
         missing = {"P", "R", "gamma"} - set(arrays)
-        require(not missing, "model", sorted(arrays), "an archive of P, R, gamma and, if it is not state 0, start")
+        require(not missing, "model", sorted(arrays), "an archive of P, R, gamma and, where needed, start and end")
         start = arrays.get("start", np.array(0))
-        return cls(arrays["P"], arrays["R"], float(arrays["gamma"]), int(start) if start.ndim == 0 else start)
+        begin = int(start) if start.ndim == 0 else start
+        return cls(arrays["P"], arrays["R"], float(arrays["gamma"]), begin, arrays.get("end"))
+
+    def with_(self, *, R: Any = None, gamma: float | None = None) -> TabularMDP:
+        """The same transitions with another reward or another discount."""
+        table = self._table if R is None else R
+        end = self._sparse(self._end) if self.ends else None
+        return TabularMDP(self._P, table, self.gamma if gamma is None else gamma, self.start, end)
 
     @property
+    def ends(self) -> bool:
+        """Whether an episode can end."""
+        return bool(self._end.any())
+
+    @property
+    def values(self) -> ValueRange:
+        """The range of values, from the rewards that can be paid; 0 counts as one of them."""
+        return ValueRange(min(0.0, float(self._reward.min())), float(self._reward.max()), self.gamma, self.ends)
+
+    @cached_property
     def indptr(self) -> NDArray[np.int64]:
         """Pair (s, a) owns the entries indptr[s A + a] .. indptr[s A + a + 1] - 1 of the arrays below."""
         return np.asarray(self._P.indptr, dtype=np.int64)
 
-    @property
+    @cached_property
     def next_state(self) -> NDArray[np.int64]:
         """(nonzeros,) the next state of each possible transition."""
         return np.asarray(self._P.indices, dtype=np.int64)
@@ -80,6 +114,11 @@ class TabularMDP:
         """(nonzeros,) its reward."""
         return self._reward
 
+    @property
+    def end(self) -> Array:
+        """(nonzeros,) the probability that it ends the episode."""
+        return self._end
+
     @cached_property
     def cumulative(self) -> Array:
         """(nonzeros,) probabilities summed up within each row, for drawing next states."""
@@ -88,7 +127,11 @@ class TabularMDP:
 
     def transitions(self) -> Array:
         """P as a dense array (S, A, S)."""
-        return np.asarray(self._P.toarray()).reshape(self.states, self.actions, self.states)
+        return self._dense(self._P)
+
+    def endings(self) -> Array:
+        """P(s'|s, a) e(s, a, s'), the part of P that ends the episode, as a dense array (S, A, S)."""
+        return self._dense(self._sparse(self.probability * self._end))
 
     def reward_table(self) -> Array:
         """R as it was given, (S, A) or (S, A, S); a sparse R becomes (S, A, S)."""
@@ -97,12 +140,12 @@ class TabularMDP:
     @cached_property
     def expected_reward(self) -> Array:
         """sum_s' P(s'|s, a) R(s, a, s'), shape (S, A)."""
-        weighted = sparse.csr_array((self.probability * self._reward, self.next_state, self.indptr), self._P.shape)
+        weighted = self._sparse(self.probability * self._reward)
         return np.asarray(weighted.sum(axis=1), dtype=np.float64).reshape(self.states, self.actions)
 
     def backup(self, value: Array) -> Array:
-        """Q(s, a) = sum_s' P(s'|s, a) [R(s, a, s') + gamma value(s')], shape (S, A)."""
-        future = np.asarray(self._P @ value).reshape(self.states, self.actions)
+        """Q(s, a) = sum_s' P(s'|s, a) [R(s, a, s') + gamma (1 - e(s, a, s')) value(s')], shape (S, A)."""
+        future = np.asarray(self._goes_on @ value).reshape(self.states, self.actions)
         return self.expected_reward + self.gamma * future
 
     def policy_value(self, policy: ArrayLike) -> Array:
@@ -120,14 +163,33 @@ class TabularMDP:
         return self._optimum[1].copy()
 
     def average_reward(self, policy: ArrayLike) -> float:
-        """Long-run average reward per step of a policy from the start distribution (Cesaro limit)."""
-        chain, reward = self._under(policy)
-        step = (chain + sparse.eye_array(self.states)).toarray() / 2  # lazy chain: same limit, no periods
-        limit = step
-        for _ in range(64):
-            limit = limit @ limit
-            limit /= limit.sum(axis=1, keepdims=True)
-        return float(self.start @ limit @ reward)
+        """Long-run average reward per step of a policy from the start distribution (Cesaro limit).
+
+        An episode that ends is followed by a new one.
+        """
+        _, reward = self._under(policy)
+        return float(self.long_run_shares(policy) @ reward)
+
+    def long_run_shares(self, policy: ArrayLike) -> Array:
+        """The share of all steps that a policy spends in each state in the long run, shape (S,)."""
+        chain, _ = self._under(policy)
+        if self.ends:
+            leaving = 1 - np.asarray(chain.sum(axis=1)).reshape(-1)
+            restart = sparse.csr_array(np.maximum(leaving, 0.0)[:, None]) @ sparse.csr_array(self.start[None, :])
+            chain = chain + restart
+        return long_run(chain, self.start)
+
+    @cached_property
+    def _goes_on(self) -> Any:
+        """P(s'|s, a) (1 - e(s, a, s')), shape (S A, S)."""
+        return self._sparse(self.probability * (1 - self._end)) if self.ends else self._P
+
+    def _sparse(self, data: Array) -> Any:
+        """Numbers of the possible transitions as a matrix like P."""
+        return sparse.csr_array((data, self._P.indices, self._P.indptr), self._P.shape)
+
+    def _dense(self, matrix: Any) -> Array:
+        return np.asarray(matrix.toarray()).reshape(self.states, self.actions, self.states)
 
     @cached_property
     def _optimum(self) -> tuple[Array, NDArray[np.int64]]:
@@ -143,7 +205,7 @@ class TabularMDP:
             policy = np.where(worse, q.argmax(axis=1), policy)
 
     def _under(self, policy: ArrayLike) -> tuple[Any, Array]:
-        """Transition matrix (S, S) and reward (S,) under a policy."""
+        """Transition matrix (S, S), without what ends the episode, and reward (S,) under a policy."""
         chosen = np.asarray(policy)
         shapes = ((self.states,), (self.states, self.actions))
         require(chosen.shape in shapes, "policy shape", chosen.shape, f"{shapes[0]} or {shapes[1]}")
@@ -151,13 +213,13 @@ class TabularMDP:
             ok = np.issubdtype(chosen.dtype, np.integer) and chosen.min() >= 0 and chosen.max() < self.actions
             require(bool(ok), "policy", policy, f"actions from 0 to {self.actions - 1}")
             rows = np.arange(self.states) * self.actions + chosen
-            return self._P[rows], self.expected_reward.reshape(-1)[rows]
+            return self._goes_on[rows], self.expected_reward.reshape(-1)[rows]
         weights = array("policy", policy)
         ok = bool(np.all(weights >= 0) and np.all(np.abs(weights.sum(axis=1) - 1) <= _ROW_TOLERANCE))
         require(ok, "policy", policy, "probabilities, each row at least 0 and summing to 1")
         pairs = np.arange(self.states * self.actions)
         mix = sparse.csr_array((weights.reshape(-1), pairs, np.arange(self.states + 1) * self.actions))
-        return mix @ self._P, (weights * self.expected_reward).sum(axis=1)
+        return mix @ self._goes_on, (weights * self.expected_reward).sum(axis=1)
 
 
 def _transitions(P: Any) -> tuple[Any, int]:
@@ -211,11 +273,30 @@ def _reward_table(R: Any, shape: tuple[int, int]) -> Array:
     return table
 
 
-def _rewards(table: Array, P: Any) -> Array:
-    """Reward of every possible transition, in the order of P's entries."""
+def _of_entries(table: Array, P: Any) -> Array:
+    """A table (S, A) or (S, A, S) at every possible transition, in the order of P's entries."""
     rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
     flat = table.reshape(P.shape[0], -1)
     return np.ascontiguousarray(flat[rows, P.indices if table.ndim == 3 else 0])
+
+
+def _ends(end: Any, P: Any) -> Array:
+    """e of every possible transition, in the order of P's entries."""
+    if end is None:
+        return np.zeros(P.nnz)
+    states, actions = P.shape[1], P.shape[0] // P.shape[1]
+    if sparse.issparse(end):
+        require(end.shape == P.shape, "end shape", end.shape, f"the shape of P, {P.shape}")
+        table = np.asarray(end.toarray(), dtype=np.float64).reshape(states, actions, states)
+    else:
+        table = array("end", end)
+    shapes = ((states, actions), (states, actions, states))
+    require(table.shape in shapes, "end shape", table.shape, f"{shapes[0]} or {shapes[1]}")
+    bad = ~((table >= 0) & (table <= 1))
+    if bad.any():
+        where = [int(i) for i in np.argwhere(bad)[0]]
+        raise InputError(f"end{where} is {table[tuple(where)]:g}, but must be a probability from 0 to 1.")
+    return _of_entries(table, P)
 
 
 def _check_finite(table: Array) -> None:

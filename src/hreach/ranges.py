@@ -44,6 +44,13 @@ class ValueRange:
         return (max(self.r_max, 0.0) if self.ends else self.r_max) / (1 - self.gamma)
 
     @property
+    def reward_range(self) -> float:
+        """(1 - gamma) times the span: the range of what a step can pay, an end counting as 0."""
+        if self.ends:
+            return max(self.r_max, 0.0) - min(self.r_min, 0.0)
+        return self.r_max - self.r_min
+
+    @property
     def span(self) -> float:
         """v_max - v_min: an error of this size says nothing."""
         return self.high - self.low

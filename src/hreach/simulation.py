@@ -11,10 +11,11 @@ whatever the number of threads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from itertools import repeat
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ from hreach.mdp import TabularMDP
 from hreach.seeding import Seed, run_seeds
 from hreach.streams import run_streams
 
+T = TypeVar("T")
+R = TypeVar("R")
 _simulate = announcing(kernels.simulate)
 _CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
 
@@ -101,20 +104,36 @@ def simulate(
     total = np.empty((runs, *template.belief.total.shape)) if visits else None
     size = 1 if visits else min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
 
-    def chunk(first: int) -> int:
+    def chunk(first: int, stop: NDArray[np.bool_]) -> int:
         part = slice(first, min(first + size, runs))
-        room = Belief(*(np.empty_like(array) for array in template.belief))
-        _simulate(template.formula, template.rule, template.belief, room, world, seeds[part], reward[part])
+        scratch = Belief(*(np.empty_like(array) for array in template.belief))
+        own = (template.formula, template.rule, template.belief, scratch)
+        _simulate(*own, world, seeds[part], reward[part], False, stop)
         if total is not None:
-            total[first] = room.total
+            total[first] = scratch.total
         return part.stop - part.start
 
-    with ThreadPoolExecutor(workers) as pool:
-        for done in pool.map(chunk, range(0, runs, size)):
-            if progress is not None:
-                progress(done)
+    for done in in_threads(chunk, range(0, runs, size), workers):
+        if progress is not None:
+            progress(done)
     seen = None if total is None else np.rint(total - template.belief.total)
     return Runs(reward, template.describe(), seen)
+
+
+def in_threads(work: Callable[[T, NDArray[np.bool_]], R], parts: Iterable[T], workers: int) -> Iterator[R]:
+    """work(part, stop) for every part, in order, by so many threads; Ctrl-C sets `stop` (1,), which ends compiled work.
+
+    The calling thread only waits: compiled code would not hear it.
+    """
+    stop = np.zeros(1, dtype=np.bool_)
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield from pool.map(work, parts, repeat(stop))
+    except BaseException:
+        stop[0] = True
+        pool.shutdown(cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _mdp_of(env: Any) -> TabularMDP:
@@ -129,4 +148,4 @@ def _mdp_of(env: Any) -> TabularMDP:
 
 
 def _world(mdp: TabularMDP) -> World:
-    return World(mdp.indptr, mdp.next_state, mdp.cumulative, mdp.reward, np.cumsum(mdp.start))
+    return World(mdp.indptr, mdp.next_state, mdp.cumulative, mdp.reward, mdp.end, np.cumsum(mdp.start))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.errors import InputError, at_least, discount, number, require, shown
+from hreach.errors import InputError, at_least, discount, finite, require, shown
 from hreach.registry import Entry, lookup, parameters_of
 from hreach.registry import check_parameters as _check
 
@@ -171,6 +172,7 @@ def make_tabular(
     gamma: float | None = None,
     reward: Reward = "known",
     r_max: float | None = None,
+    r_min: float | None = None,
     prior: float = 1,
     tolerance: float = 0.01,
     value_cap: float | None = None,
@@ -182,6 +184,7 @@ def make_tabular(
     gamma    discount; default: the domain's own, or .95
     reward   "known": what the domain tells; "learn": from the rewards that are paid; or an array (S, A), (S, A, S)
     r_max    upper bound of the reward; default: the largest known reward
+    r_min    lower bound of the reward; default: the least known reward, or 0 if that is above 0 or unknown
     prior    weight, in samples, of the uniform first model (0: the bare sample mean)
     The rest: `TabularAgent`, and the agent's own parameters.
     """
@@ -189,15 +192,18 @@ def make_tabular(
 
     entry = AGENTS[name]
     _check(f"agent {name!r}", entry.load(), params, given=1, also=SHARED)
-    states, actions, own_gamma, known = _told(env)
-    known = _known_reward(reward, known, states, actions)
+    told = _told(env)
+    known = _known_reward(reward, told.reward, told.states, told.actions)
+    low, high = _reward_range(r_min, r_max, known)
     problem = Problem(
-        states,
-        actions,
-        discount(own_gamma if gamma is None else gamma),
+        told.states,
+        told.actions,
+        discount(told.gamma if gamma is None else gamma),
         None if isinstance(reward, str) and reward == "learn" else known,
-        _largest_reward(r_max, known),
+        high,
         at_least("prior", prior, 0),
+        low,
+        told.ends,
     )
     strategy = entry.load()(problem, **params)
     return TabularAgent(problem, strategy, tolerance=tolerance, value_cap=value_cap, ties=ties, seed=seed)
@@ -207,25 +213,59 @@ SHARED = frozenset(parameters_of(make_tabular)) - {"name", "env", "params"}
 LINEAR_SHARED = frozenset(parameters_of(make_linear)) - {"name", "env", "params"}
 
 
-def _told(env: Any) -> tuple[int, int, float, NDArray[np.float64] | None]:
-    """(|S|, |A|, gamma, known reward) of an environment or an MDP."""
+class _Told(NamedTuple):
+    """What an environment or an MDP tells an agent; reward None: nothing."""
+
+    states: int
+    actions: int
+    gamma: float
+    reward: NDArray[np.float64] | None
+    ends: bool
+
+
+def _told(env: Any) -> _Told:
+    """An environment that does not tell its MDP may end its episodes."""
     from hreach.mdp import TabularMDP
 
     if isinstance(env, TabularMDP):
-        return env.states, env.actions, env.gamma, env.reward_table()
+        return _Told(env.states, env.actions, env.gamma, env.reward_table(), env.ends)
     states, actions = _size(env, "observation_space"), _size(env, "action_space")
+    _check_memory(states, actions)
     core = getattr(env, "unwrapped", env)
-    mdp = getattr(core, "mdp", None)
-    gamma = mdp().gamma if callable(mdp) else 0.95
-    return states, actions, gamma, getattr(core, "known_reward", None)
+    tell = getattr(core, "mdp", None)
+    mdp = tell() if callable(tell) else None
+    gamma, ends = (0.95, True) if mdp is None else (mdp.gamma, mdp.ends)
+    return _Told(states, actions, gamma, getattr(core, "known_reward", None), ends)
 
 
 def _size(env: Any, name: str) -> int:
+    from gymnasium.spaces import Box, Discrete
+
     space = getattr(env, name, None)
-    n, start = getattr(space, "n", None), getattr(space, "start", 0)
-    if n is None or start != 0:
-        raise InputError(f"{name} is {shown(space)}, but must be Discrete and start at 0 (or give a TabularMDP).")
-    return int(n)
+    if isinstance(space, Discrete) and space.start == 0:
+        return int(space.n)
+    advice = "give a TabularMDP, or number its elements from 0 with a wrapper"
+    if isinstance(space, Box):
+        advice = (
+            "use a linear agent with a task (hreach.Task), or a wrapper that puts states into bins"
+            if name == "observation_space"
+            else "use a wrapper with finitely many actions, such as Gymnasium's DiscretizeAction"
+        )
+    raise InputError(f"{name} is {shown(space)}, but must be Discrete and start at 0 ({advice}).")
+
+
+def _check_memory(states: int, actions: int) -> None:
+    """Refuse tables that cannot fit: a tabular agent keeps three of |S|^2 |A| numbers and one of |S|^2."""
+    needed = 8 * (3 * states**2 * actions + states**2)
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        there = 1 << 36
+    if needed > there:
+        raise InputError(
+            f"observation_space has {states} states and action_space {actions} actions, whose tables need "
+            f"{needed / 2**30:.3g} GiB, but must fit into the {there / 2**30:.3g} GiB of this machine."
+        )
 
 
 def _known_reward(
@@ -247,9 +287,13 @@ def _known_reward(
     return table.reshape(states, actions, -1)
 
 
-def _largest_reward(r_max: float | None, known: NDArray[np.float64] | None) -> float:
-    if r_max is not None:
-        return number("r_max", r_max)
-    if known is None:
+def _reward_range(r_min: float | None, r_max: float | None, known: NDArray[np.float64] | None) -> tuple[float, float]:
+    """(r_min, r_max) as given, or those of the known reward; 0 is in the range unless r_min is given."""
+    if r_max is None and known is None:
         raise InputError("r_max is not given, but must be: the largest reward, since rewards are to be learnt.")
-    return float(known.max())
+    high = float(known.max()) if r_max is None and known is not None else finite("r_max", r_max)
+    if r_min is None and known is None and high <= 0:
+        raise InputError(f"r_min is not given, but must be where r_max is {high:g}: the least reward.")
+    low = finite("r_min", r_min) if r_min is not None else min(0.0, float(known.min()) if known is not None else 0.0)
+    require(low <= high, "r_min", low, f"at most r_max, {high:g}")
+    return low, high

@@ -2,18 +2,18 @@
 
     Q(s, a) = R + beta / (1 + alpha(s, a)) + gamma sum_s' P^(s'|s,a) V(s'),   alpha with the prior's weight.
 
-Its analysis sets beta = 2 H^2 for rewards in [0, 1], H the planning horizon, and stops learning a pair at
-alpha = 4 H^3 / eps (`freeze_at`; never by default, as in the paper's experiments).
+Its analysis sets beta = 2 H^2 for rewards in [0, 1] (times their range otherwise), H the planning horizon, and stops
+learning a pair at alpha = 4 H^3 / eps (`freeze_at`; never by default, as in the paper's experiments).
 """
 
 from __future__ import annotations
 
 import math
 
-from hreach.agents.bolt import horizon
+from hreach.agents.bolt import ACCURACY, horizon
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
-from hreach.errors import at_least, positive
+from hreach.errors import at_least, one_of, positive
 
 
 def bonus(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
@@ -22,11 +22,12 @@ def bonus(counts: Array, total: float, reward: float, parameters: Array) -> tupl
 
 
 def build(
-    problem: Problem, beta: float | None = None, accuracy: float = 0.01, freeze_at: float | None = None
+    problem: Problem, beta: float | None = None, accuracy: float | None = None, freeze_at: float | None = None
 ) -> Strategy:
-    """beta by hand, or from theory: 2 H^2 r_max with the horizon H for `accuracy`."""
+    """beta by hand, or from theory: 2 H^2 times the range of rewards, H the horizon for `accuracy` (default .01)."""
+    one_of(beta=beta, accuracy=accuracy)
     stop = math.inf if freeze_at is None else positive("freeze_at", freeze_at)
     if beta is not None:
         return Strategy(bonus, {"beta": at_least("beta", beta, 0)}, "given", freeze_at=stop)
-    H = horizon(problem.gamma, accuracy)
-    return Strategy(bonus, {"beta": 2.0 * H**2 * problem.r_max}, "theory", {"H": H}, stop)
+    H = horizon(problem.gamma, ACCURACY if accuracy is None else accuracy)
+    return Strategy(bonus, {"beta": 2.0 * H**2 * problem.values.reward_range}, "theory", {"H": H}, stop)

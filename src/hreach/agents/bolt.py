@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 
 from hreach.agents.tabular import Problem, Strategy
-from hreach.errors import positive
+from hreach.errors import one_of, positive
 from hreach.reach.counts import check_h, hopeful
+
+ACCURACY = 0.01  # of the horizon, unless given
 
 
 def horizon(gamma: float, accuracy: float) -> int:
@@ -23,9 +25,10 @@ def horizon(gamma: float, accuracy: float) -> int:
     return max(1, math.ceil(math.log(positive("accuracy", accuracy) * (1 - gamma)) / math.log(gamma)))
 
 
-def build(problem: Problem, eta: float | None = None, accuracy: float = 0.01) -> Strategy:
-    """eta by hand, or from theory: the horizon for `accuracy`."""
+def build(problem: Problem, eta: float | None = None, accuracy: float | None = None) -> Strategy:
+    """eta by hand, or from theory: the horizon for `accuracy` (.01 if not given)."""
+    one_of(eta=eta, accuracy=accuracy)
     if eta is not None:
         return Strategy(hopeful, {"eta": check_h(eta)}, "given")
-    H = horizon(problem.gamma, accuracy)
+    H = horizon(problem.gamma, ACCURACY if accuracy is None else accuracy)
     return Strategy(hopeful, {"eta": float(H)}, "theory", {"H": H})

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from hreach.agents.tabular import Problem, TabularAgent
 
 
+Terms = tuple[float, float, float | None, float | None, "Problem", tuple[str, ...]]
+
+
 class PlainValue:
     """V_{h=0} of an agent, warm from the last time it was asked for; nothing of the agent is changed."""
 
@@ -35,7 +38,8 @@ class PlainValue:
         self._value = b.value.copy()
         self._known = np.array([-1.0, 0.0, np.inf])  # nothing yet
         arguments = (
-            b.counts, b.total, b.income, b.terminal, b.clock, b.value, rule.reward, rule.r_max, rule.gamma,
+            b.counts, b.ended, b.total, b.income, b.terminal, b.clock, b.value, rule.reward,
+            (rule.r_min + rule.r_max) / 2, rule.gamma, rule.ends,
             rule.tolerance if tolerance is None else tolerance, self._value, b.matrix, self._known,
         )  # fmt: skip
         self.compare = partial(resolved(kernels.compare, *arguments, 0.0, 0), *arguments)
@@ -59,7 +63,12 @@ class Certificate:
     internal   V~(state), what the agent acts on
     current    V_{h=0}(state), what its model says without hope
     accuracy   how far the planner may have left the gap from that of the exact values
-    h          what the agent hopes for at most, in samples of each pair; None if it is not of that kind (MBIE, ...)
+    h          of V^{d*}: the least that the agent hopes for in any pair, for which Lemma 1 holds; None if it is not of
+               that kind (MBIE, ...)
+    h_most     the most that it hopes for in any pair, by which the bounds count
+    notes      where the agent is not quite what the statements are about
+
+    The bounds are proved for an agent that stops learning a pair after m samples (`freeze_at="theory"`).
     """
 
     samples: int
@@ -70,7 +79,9 @@ class Certificate:
     eps: float
     delta: float
     h: float | None
+    h_most: float | None
     problem: Problem
+    notes: tuple[str, ...]
 
     @property
     def gap(self) -> float:
@@ -105,9 +116,9 @@ class Certificate:
         )
 
     def _h(self) -> float:
-        if self.h is None or not np.isfinite(self.h):
+        if self.h_most is None or not np.isfinite(self.h_most):
             raise InputError("the theorem's numbers are for agents that hope for a finite h (pac-rmdp, bolt, greedy).")
-        return self.h
+        return self.h_most
 
 
 class Certifier:
@@ -115,7 +126,7 @@ class Certifier:
 
     blank     a certificate to fill in
     compare   (residual of V~, state or -1) -> its samples, state, internal, current, accuracy
-    terms     its eps and delta, those that were asked for last, h and problem
+    terms     its eps and delta, those that were asked for last, h, h_most, problem and notes
     grows     whether h has changed since
     """
 
@@ -123,7 +134,7 @@ class Certifier:
         self.blank = Certificate
         self.compare = PlainValue(agent).compare
         self.eps = self.delta = np.nan
-        self.terms: tuple[float, float, float | None, Problem] = (np.nan, np.nan, None, agent.problem)
+        self.terms: Terms = (np.nan, np.nan, None, None, agent.problem, tuple(notes(agent)))
         self._constants = agent.belief.constants
         self._hopes = hopes(agent)
         self.grows = bool(self._hopes) and agent.strategy.growing
@@ -131,8 +142,24 @@ class Certifier:
     def agree(self, eps: float, delta: float) -> None:
         """Check eps and delta, which takes longer than planning does, and bring `terms` up to date."""
         self.eps, self.delta = float(check_epsilon(eps)), float(check_delta(delta))
-        h = None if self._hopes is None else float(self._constants.max()) if self._hopes else 0.0
-        self.terms = (self.eps, self.delta, h, self.terms[-1])
+        least = most = None if self._hopes is None else 0.0
+        if self._hopes:
+            least, most = float(self._constants.min()), float(self._constants.max())
+        self.terms = (self.eps, self.delta, least, most, *self.terms[-2:])
+
+
+def notes(agent: TabularAgent) -> list[str]:
+    """Where the agent is not quite what the statements are about."""
+    found = []
+    if agent.problem.reward is None:
+        found.append("the agent learns its reward, which the statements take as known")
+    if agent.problem.prior > 0:
+        found.append(f"the prior weighs {agent.problem.prior:g} samples; the bounds are for the bare sample mean")
+    if agent.strategy.growing:
+        found.append("h grows: a bound at a step is for the h of that step, totals are for the last one")
+    if agent.strategy.freeze_at == np.inf:
+        found.append("the bounds are proved for an agent that stops learning a pair after m samples")
+    return found
 
 
 def hopes(agent: TabularAgent) -> bool | None:
@@ -147,7 +174,9 @@ def hopes(agent: TabularAgent) -> bool | None:
 def sizes_of(problem: Problem) -> Sizes:
     """What the bounds need to know of a problem."""
     per_transition = problem.reward is not None and problem.reward.shape[2] > 1
-    return Sizes(problem.states, problem.actions, problem.gamma, problem.r_max, per_transition)
+    return Sizes(
+        problem.states, problem.actions, problem.gamma, problem.r_max, per_transition, problem.r_min, problem.ends
+    )
 
 
 @lru_cache(maxsize=64)

@@ -4,11 +4,11 @@ Plan with the best model in an L1 ball around the sample mean (Weissman et al. 2
 
     radius(s, a) = sqrt(2 [ln(2^|S| - 2) - ln(delta / (2 |S||A| m))] / n(s, a)),
 
-and, where rewards are not known, with r^ + r_max sqrt(ln(4 |S||A| m / delta) / (2 n)). The known-threshold is
+and, where rewards are not known, with r^ + (r_max - r_min) sqrt(ln(4 |S||A| m / delta) / (2 n)). The known-threshold is
 
     m = |S| / (eps^2 (1-gamma)^4) + ln(|S||A| / (eps (1-gamma) delta)) / (eps^2 (1-gamma)^4)      (Paper: Remark 1)
 
-up to a constant that the theorem leaves open (`m_constant`), for rewards in [0, 1]; eps is divided by r_max.
+up to a constant that the theorem leaves open (`m_constant`), for rewards in [0, 1]; eps is divided by their range.
 What stands under a root counts as 0 where it is negative, and m need not be whole: an eps so large that m < 1 is
 meaningless but allowed.
 """
@@ -21,14 +21,14 @@ import numpy as np
 
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
-from hreach.errors import at_least, positive
+from hreach.errors import at_least, one_of, positive, require
 
 
 def known_threshold(
-    states: int, actions: int, gamma: float, epsilon: float, delta: float, r_max: float, constant: float = 1
+    states: int, actions: int, gamma: float, epsilon: float, delta: float, reward_range: float, constant: float = 1
 ) -> float:
     """m of Remark 1, with the hidden constant given; 0 where epsilon is so large that the formula is negative."""
-    eps = positive("epsilon", epsilon) / positive("r_max", r_max)
+    eps = positive("epsilon", epsilon) / positive("r_max - r_min", reward_range)
     scale = eps**2 * (1 - gamma) ** 4
     inner = states + math.log(states * actions / (eps * (1 - gamma) * positive("delta", delta)))
     return positive("m_constant", constant) * max(inner, 0.0) / scale
@@ -72,6 +72,10 @@ def build(
     needs m, so with `radius` by hand give m (or epsilon) as well.
     """
     p = problem
+    one_of(epsilon=epsilon, m=m)
+    needs_m = radius is None or freeze or p.reward is None
+    require(needs_m or epsilon is None, "epsilon", epsilon, "left out where radius is given")
+    require(needs_m or m is None, "m", m, "left out where radius is given")
     m = threshold(p, epsilon, delta, m, m_constant, needed=radius is None or freeze)
     reward = _reward_constant(p, m, delta) if p.reward is None and m is not None else 0.0
     facts = {} if m is None else {"m": m}
@@ -85,9 +89,9 @@ def build(
 
 
 def _reward_constant(problem: Problem, m: float, delta: float) -> float:
-    """Half-width of the reward interval at n = 1: r_max sqrt(ln(2 / delta_R) / 2), delta_R = delta / (2|S||A|m)."""
+    """Half-width of the reward interval at n = 1: (r_max - r_min) sqrt(ln(2/delta_R)/2), delta_R = delta/(2|S||A|m)."""
     inside = log(4 * problem.states * problem.actions * m / delta)
-    return problem.r_max * math.sqrt(max(inside, 0.0) / 2)
+    return (problem.r_max - problem.r_min) * math.sqrt(max(inside, 0.0) / 2)
 
 
 def threshold(
@@ -101,4 +105,4 @@ def threshold(
         return None
     p = problem
     eps = positive("epsilon (or m)", epsilon)
-    return known_threshold(p.states, p.actions, p.gamma, eps, delta, p.r_max, m_constant)
+    return known_threshold(p.states, p.actions, p.gamma, eps, delta, p.values.reward_range, m_constant)

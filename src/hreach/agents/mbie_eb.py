@@ -1,7 +1,9 @@
 """MBIE-EB: MBIE with an exploration bonus (Strehl & Littman 2008), the cheap form of MBIE.
 
 Q(s, a) = R + gamma sum_s' P^(s'|s,a) V(s') + beta / sqrt(n(s, a)),
-beta = r_max / (1 - gamma) sqrt(ln(2 |S||A| m / delta) / 2),   m as for MBIE;   Q = r_max / (1 - gamma) if n = 0.
+beta = (v_max - v_min) sqrt(ln(2 |S||A| m / delta) / 2),   m as for MBIE;   Q = v_max if n = 0,
+
+where [v_min, v_max] is the range of values (`hreach.ranges`), r_max / (1 - gamma) wide for rewards in [0, r_max].
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ import numpy as np
 from hreach.agents.mbie import log, threshold
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
-from hreach.errors import InputError, at_least
+from hreach.errors import InputError, at_least, one_of
 
 
-def bonus_constant(states: int, actions: int, gamma: float, m: float, delta: float, r_max: float) -> float:
-    """beta = r_max / (1 - gamma) sqrt(ln(2|S||A|m / delta) / 2); nan where the logarithm is negative."""
+def bonus_constant(states: int, actions: int, gamma: float, m: float, delta: float, reward_range: float) -> float:
+    """beta = (v_max - v_min) sqrt(ln(2|S||A|m / delta) / 2); nan where the logarithm is negative."""
     inside = log(2 * states * actions * m / delta) / 2
-    return r_max / (1 - gamma) * math.sqrt(inside) if inside >= 0 else math.nan
+    return reward_range / (1 - gamma) * math.sqrt(inside) if inside >= 0 else math.nan
 
 
 def optimistic(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
@@ -38,12 +40,13 @@ def build(
     m_constant: float = 1,
 ) -> Strategy:
     """From theory: (epsilon, delta), or (m, delta). By hand: beta."""
+    one_of(beta=beta, epsilon=epsilon, m=m)
     if beta is not None:
         return Strategy(optimistic, {"beta": at_least("beta", beta, 0)}, "given")
     m = threshold(problem, epsilon, delta, m, m_constant, needed=True)
     assert m is not None
     p = problem
-    value = bonus_constant(p.states, p.actions, p.gamma, m, delta, p.r_max)
+    value = bonus_constant(p.states, p.actions, p.gamma, m, delta, p.values.reward_range)
     if math.isnan(value):
         raise InputError(
             f"epsilon is {epsilon!r} and delta is {delta!r}, which give m = {m:.4g} and no real beta "

@@ -14,6 +14,7 @@ import numpy as np
 from hreach.agents.mbie import radius_constant, threshold
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
+from hreach.errors import one_of
 
 
 def h_mbie(n: float, states: int, actions: int, m: float, delta: float) -> float:
@@ -37,6 +38,7 @@ def build(
     m_constant: float = 1,
 ) -> Strategy:
     """From (epsilon, delta), or (m, delta)."""
+    one_of(epsilon=epsilon, m=m)
     m = threshold(problem, epsilon, delta, m, m_constant, needed=True)
     assert m is not None
     constants = {"radius": radius_constant(problem.states, problem.actions, m, delta)}

@@ -9,8 +9,9 @@ Agents differ in their `Strategy` only.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,10 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach import kernels
+from hreach.agents import saving
 from hreach.compiling import Array, Formula, announcing, compile_formula, resolved
 from hreach.errors import InputError, number, positive, require, shown, whole
 from hreach.kernels import Belief, Rule
 from hreach.models.counts import Counts
+from hreach.ranges import ValueRange
 from hreach.streams import agent_stream
 
 if TYPE_CHECKING:
@@ -30,9 +33,16 @@ if TYPE_CHECKING:
 _refresh_all, _grow = announcing(kernels.refresh_all), announcing(kernels.grow)
 
 
+class RewardWarning(UserWarning):
+    """A learnt reward was outside [r_min, r_max]."""
+
+
 @dataclass(frozen=True)
 class Problem:
-    """What an agent is told: sizes, gamma, the reward if it is known (S, A, 1 or S), r_max, the prior's weight."""
+    """What an agent is told: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
+
+    ends   whether an episode can end
+    """
 
     states: int
     actions: int
@@ -40,6 +50,13 @@ class Problem:
     reward: Array | None
     r_max: float
     prior: float
+    r_min: float = 0.0
+    ends: bool = False
+
+    @property
+    def values(self) -> ValueRange:
+        """The range of values."""
+        return ValueRange(self.r_min, self.r_max, self.gamma, self.ends)
 
 
 @dataclass(frozen=True)
@@ -84,9 +101,9 @@ class TabularAgent:
         self.rule = _rule(problem, strategy, tolerance, value_cap, ties)
         self.belief = _belief(problem, self.rule)
         self.stream = agent_stream(seed)
-        self.terminal = self.belief.terminal
         self.residual = np.inf  # max |TV - V| of the last plan
         self._stale = True
+        self._warned = False
         if strategy.growing:
             _grow(self.formula, self.rule, self.belief, 0.0)
         else:
@@ -99,23 +116,46 @@ class TabularAgent:
         return self._act(self.rule, self.belief, s, self.stream)
 
     def observe(self, state: int, action: int, reward: float, next_state: int, terminated: bool = False) -> None:
-        """Learn from one transition; a state in which an episode terminated is worth nothing from then on."""
+        """Learn from one transition; one that `terminated` the episode led to its end, after which nothing follows."""
         s = self._checked("state", state, self.problem.states)
         a = self._checked("action", action, self.problem.actions)
         following = self._checked("next_state", next_state, self.problem.states)
         paid = float(reward)
-        require(math.isfinite(paid), "reward", reward, "a finite number")
-        self._stale |= self._learn(self.formula.address, self.rule, self.belief, s, a, paid, following)
-        if terminated and not self.terminal[following]:
-            self.terminal[following] = True
-            self._stale = True
-            kernels.close(self.belief, following)
+        if not (self.problem.r_min <= paid <= self.problem.r_max):
+            self._outside(paid)
+        if terminated and not self.problem.ends:
+            self.expect_ends()
+        self._stale |= self._learn(
+            self.formula.address, self.rule, self.belief, s, a, paid, following, bool(terminated)
+        )  # fmt: skip
 
     def plan(self) -> None:
         """Bring the internal value up to date with the model."""
-        if self._stale:
-            _, self.residual = self._plan(self.rule, self.belief)
-            self._stale = False
+        while self._stale:  # a long plan comes back in pieces, so that Ctrl-C is heard
+            self.residual, finished = self._plan(self.rule, self.belief)
+            self._stale = not finished
+
+    def _outside(self, paid: float) -> None:
+        """A reward that is not in [r_min, r_max]: an error if it is no number; a warning if it is learnt."""
+        require(math.isfinite(paid), "reward", paid, "a finite number")
+        if self.problem.reward is None and not self._warned:
+            self._warned = True
+            low, high = self.problem.r_min, self.problem.r_max
+            text = (
+                f"reward is {paid:g}, outside [r_min, r_max] = [{low:g}, {high:g}]: optimism and bounds rely on them."
+            )
+            warnings.warn(text, RewardWarning, stacklevel=3)
+
+    def expect_ends(self) -> None:
+        """Episodes can end after all: from here on the end is an outcome of every pair, worth 0."""
+        self.problem = replace(self.problem, ends=True)
+        values = self.problem.values
+        self.rule = self.rule._replace(ends=True, v_min=values.low, v_max=values.high)
+        self._certifier = None
+        b = self.belief
+        entered = (b.counts > self.problem.prior / self.problem.states).any(axis=(0, 1))
+        b.open[:] = entered | (b.total > self.problem.prior).any(axis=1)
+        _refresh_all(self.formula, self.rule, self.belief)
 
     @property
     def internal_value(self) -> Array:
@@ -155,7 +195,7 @@ class TabularAgent:
             certifier.agree(eps, delta)
         found = certifier.blank()
         found.samples, found.state, found.internal, found.current, found.accuracy = certifier.compare(self.residual, s)
-        found.eps, found.delta, found.h, found.problem = certifier.terms
+        found.eps, found.delta, found.h, found.h_most, found.problem, found.notes = certifier.terms
         return found
 
     def describe(self) -> dict[str, Any]:
@@ -164,46 +204,15 @@ class TabularAgent:
         return {"origin": self.strategy.origin, "constants": constants, **dict(self.strategy.facts)}
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
-        """Everything that changed since construction, as plain arrays."""
-        b = self.belief
-        growing = {"constants": b.constants.copy(), "plain": b.plain.copy()} if self.strategy.growing else {}
-        return {
-            **growing,
-            "counts": b.counts.copy(),
-            "total": b.total.copy(),
-            "income": b.income.copy(),
-            "clock": b.clock.copy(),
-            "value": b.value.copy(),
-            "q": b.q.copy(),
-            "order": b.order.copy(),
-            "stream": self.stream.copy(),
-            "terminal": self.terminal.copy(),
-            "stale": np.array(self._stale),
-            "residual": np.array(self.residual),
-        }
+        """Everything that changed since construction and what the agent was made with, as plain arrays."""
+        return saving.state_dict(self)
 
     def load_state_dict(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a saved state: the same actions follow as if the agent had never stopped."""
-        mine = self.state_dict()
-        arrays = {name: np.asarray(value) for name, value in state.items()}
-        for name, value in mine.items():
-            if name not in arrays:
-                raise InputError(f"state_dict has no {name!r}; it must have {', '.join(mine)}.")
-            require(arrays[name].shape == value.shape, f"{name} shape", arrays[name].shape, f"{value.shape}")
-        grows = bool(np.isfinite(arrays["clock"]).all())
-        require(
-            grows == self.strategy.growing,
-            "clock",
-            arrays["clock"],
-            "that of an agent whose h grows if this one's does",
-        )
-        growing = ("constants", "plain") if grows else ()
-        for name in ("counts", "total", "income", "clock", "value", "q", "order", *growing):
-            getattr(self.belief, name)[...] = arrays[name]
-        self.stream[...] = arrays["stream"]
-        self.terminal[...] = arrays["terminal"]
-        self._stale = bool(arrays["stale"])
-        self.residual = float(arrays["residual"])
+        """Go on from a saved state: the same actions follow as if the agent had never stopped.
+
+        A state that is damaged, or of an agent that was made with something else, is refused; nothing changes then.
+        """
+        saving.load_state_dict(self, state)
         self._certifier = None
         _refresh_all(self.formula, self.rule, self.belief)
 
@@ -216,7 +225,7 @@ class TabularAgent:
     # The kernels for the types of this agent's arrays; found when first needed, for `simulate` needs none of them.
 
     @cached_property
-    def _plan(self) -> Callable[[Rule, Belief], tuple[int, float]]:
+    def _plan(self) -> Callable[[Rule, Belief], tuple[float, bool]]:
         return resolved(kernels.plan, self.rule, self.belief)
 
     @cached_property
@@ -224,8 +233,8 @@ class TabularAgent:
         return resolved(kernels.act, self.rule, self.belief, 0, self.stream)
 
     @cached_property
-    def _learn(self) -> Callable[[int, Rule, Belief, int, int, float, int], bool]:
-        return resolved(kernels.learn, self.formula.address, self.rule, self.belief, 0, 0, 0.0, 0)
+    def _learn(self) -> Callable[[int, Rule, Belief, int, int, float, int, bool], bool]:
+        return resolved(kernels.learn, self.formula.address, self.rule, self.belief, 0, 0, 0.0, 0, False)
 
 
 def _rule(
@@ -245,12 +254,15 @@ def _rule(
         preference=_preference(ties, problem.actions),
         gamma=problem.gamma,
         tolerance=positive("tolerance", tolerance),
+        r_min=problem.r_min,
         r_max=problem.r_max,
+        v_min=problem.values.low,
+        v_max=problem.values.high,
         value_cap=np.inf if value_cap is None else number("value_cap", value_cap),
         freeze_at=float(strategy.freeze_at),
         random_action=float(strategy.random_action),
         adaptive=strategy.adaptive,
-        lowest=min(0.0, float(reward.min())) / (1 - problem.gamma) if reward.size else 0.0,
+        ends=problem.ends,
     )
 
 
@@ -263,15 +275,18 @@ def _preference(ties: str | Sequence[int], actions: int) -> NDArray[np.int64]:
 
 
 def _belief(problem: Problem, rule: Rule) -> Belief:
-    """The belief before any sample; rewards not yet seen count as r_max / 2, the middle of [0, r_max]."""
+    """The belief before any sample; rewards not yet seen count as the middle of [r_min, r_max]."""
     states, actions = problem.states, problem.actions
     model = Counts(states, actions, problem.prior)
     blocks = -(-states * actions // 4)
     return Belief(
         counts=model.counts,
+        ended=np.zeros(model.counts.shape),
         total=model.total,
-        income=model.total * (problem.r_max / 2),
+        income=model.total * ((problem.r_min + problem.r_max) / 2),
         mean=np.zeros((blocks, states, 4)),
+        gone=np.zeros(4 * blocks),
+        parting=np.zeros(4 * blocks),
         reach=np.zeros(4 * blocks),
         base=np.zeros(4 * blocks),
         radius=np.zeros(4 * blocks),
@@ -284,4 +299,5 @@ def _belief(problem: Problem, rule: Rule) -> Belief:
         constants=rule.parameters.copy(),
         plain=np.zeros(states),
         terminal=np.zeros(states, dtype=np.bool_),
+        open=np.zeros(states, dtype=np.bool_),
     )

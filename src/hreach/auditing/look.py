@@ -12,8 +12,8 @@ from hreach.agents.tabular import TabularAgent
 from hreach.errors import InputError, require, whole
 from hreach.kernels import TIE
 from hreach.mdp import TabularMDP
-from hreach.models.counts import predict
-from hreach.reach.best import Optimum, optimum, reachable_optimum, solved
+from hreach.models.counts import outcome_counts, predict
+from hreach.reach.best import Optimum, Policy, optimum, reachable_optimum, solved
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # relative to the largest value: what exact solves may be apart by
@@ -74,7 +74,10 @@ class Look:
     """The values at one checkpoint; policies are remembered, because the next ones are near."""
 
     def __init__(self, truth: TabularMDP, reachability: Reachability) -> None:
-        self._P, self._R, self._gamma = truth.transitions(), truth.reward_table(), truth.gamma
+        endings = truth.endings()
+        self._goes_on = truth.transitions() - endings
+        self._outcomes = np.concatenate([self._goes_on, endings], axis=2) if truth.ends else self._goes_on
+        self._R, self._gamma = truth.reward_table(), truth.gamma
         self._income = truth.expected_reward
         self._optimal = truth.optimal_value()
         self._reachability = reachability
@@ -84,15 +87,15 @@ class Look:
 
     def __call__(self, agent: TabularAgent, t: int, s: int) -> dict[str, float]:
         """The values in state s at step t; raises `LemmaError` where Lemma 1 must hold and does not."""
-        counts, h = agent.belief.counts, self._reachability.h(agent)
+        counts, h = self._counts(agent), self._reachability.h(agent)
         last = self._reachable.policy if self._reachable else None
-        self._reachable = reachable_optimum(counts, h, self._P, self._R, self._gamma, last)
+        self._reachable = reachable_optimum(counts, h, self._outcomes, self._R, self._gamma, last)
         last = self._current.policy if self._current else None
-        self._current = optimum(predict(counts), self._reward(agent), self._gamma, last)
+        self._current = self._certainty_equivalent(agent, counts, last)
         shortfall = self._gamma / (1 - self._gamma) * agent.residual + self._rounding
         short = self._reachable.value - agent.belief.value
         worst = int(np.argmax(short))
-        if short[worst] > shortfall and self._reachability.must_hold(agent, h):
+        if short[worst] > shortfall and self._reachability.must_hold(agent, h) and not self._closed_wrongly(agent):
             raise LemmaError(t, worst, float(short[worst]))
         own = self._reachability.own(agent)
         return {
@@ -108,18 +111,37 @@ class Look:
             "shortfall": shortfall,
         }
 
+    def _counts(self, agent: TabularAgent) -> Array:
+        """What the agent counted of every outcome, shaped like the truth's."""
+        counts, ended = agent.belief.counts, agent.belief.ended
+        return counts if self._outcomes.shape == counts.shape else outcome_counts(counts, ended)
+
+    def _certainty_equivalent(self, agent: TabularAgent, counts: Array, policy: Policy | None) -> Optimum:
+        """V_{h=0}: the optimum of the model as it is, in which closed states are worth nothing."""
+        model, reward = predict(counts), self._reward(agent)
+        closed = agent.belief.terminal
+        if closed.any():
+            model, reward = model.copy(), reward.copy()
+            model[closed], reward[closed] = 0.0, 0.0
+        return optimum(model, reward, self._gamma, policy)
+
+    def _closed_wrongly(self, agent: TabularAgent) -> bool:
+        """Whether the agent takes a state for an end from which something can go on: Lemma 1 does not know such."""
+        entered = self._goes_on.sum(axis=(0, 1)) > 0
+        return bool((agent.belief.terminal & entered).any())
+
     def _reward(self, agent: TabularAgent) -> Array:
         """What the agent believes to be paid, (S, A) or (S, A, S)."""
         if agent.problem.reward is not None:
             return self._R
         b = agent.belief
-        unseen = np.full(b.total.shape, agent.problem.r_max / 2)
+        unseen = np.full(b.total.shape, (agent.problem.r_min + agent.problem.r_max) / 2)
         return np.asarray(np.divide(b.income, b.total, out=unseen, where=b.total > 0))
 
     def _policy_value(self, agent: TabularAgent) -> Array:
         """The true value of what the agent does now, (S,): equally good actions are taken equally often."""
         weights = action_weights(agent)
-        chain = np.einsum("ij,ijk->ik", weights, self._P)
+        chain = np.einsum("ij,ijk->ik", weights, self._goes_on)
         return solved(chain, (weights * self._income).sum(axis=1), self._gamma)
 
 

@@ -11,7 +11,8 @@ Time is t = 0, 1, ..., steps - 1, and what is measured at t is what held when th
 
 All of them use the reward that the agent was told, as the paper does ("the reward function R is known"): where the
 environment pays something else, as the chain does, this is the problem with the true P and the told R. An agent that
-has to learn its reward is judged by the MDP's.
+has to learn its reward is judged by the MDP's. A step that ended its episode is an outcome of its own, after which
+nothing follows; values are those until the end of the episode.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.agents.certificate import PlainValue
+from hreach.agents.certificate import PlainValue, notes
 from hreach.agents.tabular import TabularAgent
 from hreach.auditing.look import Look, Reachability
 from hreach.auditing.record import Record, checked_record, chosen_steps, sizes_of_problem, told_problem
@@ -99,7 +100,7 @@ def _replayed(
     gap, worst = np.empty(steps), 0.0
     rows: list[dict[str, float]] = []
     marked = set(at.tolist())
-    for t, (s, a, paid, following) in enumerate(_moves(record)):
+    for t, (s, a, paid, following, terminated) in enumerate(_moves(record)):
         beginning = again.belief if shown is None or t not in marked else _copied(again)
         again.plan()
         gap[t] = again.belief.value[s] - plain()[s]
@@ -108,7 +109,7 @@ def _replayed(
             row = look(again, t, s)
             rows.append(row if shown is None else row | shown(beginning, s, t))
         _check_action(again, t, s, a)
-        again.observe(s, a, paid, following)
+        again.observe(s, a, paid, following, terminated)
     values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     rewards = record.rewards(truth)
     return Measured(
@@ -116,6 +117,8 @@ def _replayed(
         values=values,
         states=record.states,
         rewards=rewards,
+        ended=np.flatnonzero(record.terminated | record.truncated),
+        cut_off=bool(record.truncated[:-1].any()),
         gap=gap,
         gap_accuracy=spread * worst,
         rollout_steps=0 if shown is None else shown.horizon,
@@ -125,22 +128,17 @@ def _replayed(
 
 def _notes(agent: TabularAgent, told: bool, every_step: bool) -> list[str]:
     """Where the run is not quite what the statements are about."""
-    notes = []
+    found = []
     if not told:
-        notes.append("the agent was told another reward than was paid; all values are of the reward it was told")
-    if agent.problem.reward is None:
-        notes.append("the agent learns its reward, which the statements take as known")
-    if agent.problem.prior > 0:
-        notes.append(f"the prior weighs {agent.problem.prior:g} samples; the bounds are for the bare sample mean")
-    if agent.strategy.growing:
-        notes.append("h grows: the bound at a checkpoint is for the h of that time, totals are for the last one")
+        found.append("the agent was told another reward than was paid; all values are of the reward it was told")
+    found += notes(agent)
     if not every_step:
-        notes.append("bad steps and average loss are counted at checkpoints, each standing for the steps to the next")
-    return notes
+        found.append("bad steps and average loss are counted at checkpoints, each standing for the steps to the next")
+    return found
 
 
-def _moves(record: Record) -> zip[tuple[int, int, float, int]]:
-    columns = (record.states, record.actions, record.paid, record.following)
+def _moves(record: Record) -> zip[tuple[int, int, float, int, bool]]:
+    columns = (record.states, record.actions, record.paid, record.following, record.terminated)
     return zip(*(column.tolist() for column in columns), strict=True)
 
 

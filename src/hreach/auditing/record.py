@@ -19,12 +19,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Record:
-    """states, actions, paid: (steps,); following: (steps,) the next states."""
+    """states, actions, paid: (steps,); following: (steps,) the next states.
+
+    terminated   (steps,) whether the step ended its episode; truncated: whether the episode was cut off after it
+    """
 
     states: NDArray[np.int64]
     actions: NDArray[np.int64]
     paid: Array
     following: NDArray[np.int64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
 
     def rewards(self, truth: TabularMDP) -> Array:
         """The rewards of the steps as the audited problem has them, (steps,)."""
@@ -42,18 +47,26 @@ def checked_record(run: Run, mdp: TabularMDP, agent: TabularAgent) -> Record:
     require(agent.problem.gamma == mdp.gamma, "agent's gamma", agent.problem.gamma, f"that of the MDP, {mdp.gamma:g}")
     steps = len(run.rewards)
     require(steps > 0 and run.states.ndim == 1, "run's states shape", run.states.shape, "(steps,), one state a step")
-    require(not np.any(run.ended < steps - 1), "run's ended", run.ended, "empty: a run without episodes")
-    following = np.append(run.states[1:], run.last_state).astype(np.int64)
+    following = run.next_states.astype(np.int64)
     top = max(int(run.states.max()), int(following.max()))
     require(top < mdp.states, "run's largest state", top, f"one of the MDP's {mdp.states}, from 0")
     require(int(run.actions.max()) < mdp.actions, "run's largest action", run.actions.max(), f"below {mdp.actions}")
-    record = Record(run.states.astype(np.int64), run.actions, run.rewards, following)
-    impossible = mdp.transitions()[record.states, record.actions, following] == 0
-    if impossible.any():
-        t = int(np.argmax(impossible))
-        move = f"({record.states[t]}, {record.actions[t]}) to {following[t]}"
-        raise InputError(f"run's step {t} went from {move}, but that is impossible in this MDP.")
+    ended = [np.isin(np.arange(steps), run.ended[run.terminated == kind]) for kind in (True, False)]
+    record = Record(run.states.astype(np.int64), run.actions, run.rewards, following, *ended)
+    _check_possible(record, mdp)
     return record
+
+
+def _check_possible(record: Record, mdp: TabularMDP) -> None:
+    """Every step can have happened, and have ended the episode or not as it did."""
+    moves = (record.states, record.actions, record.following)
+    ends = mdp.endings()[moves]
+    chance = np.where(record.terminated, ends, mdp.transitions()[moves] - ends)
+    if (chance <= 0).any():
+        t = int(np.argmax(chance <= 0))
+        move = f"({record.states[t]}, {record.actions[t]}) to {record.following[t]}"
+        word = " and ended the episode" if record.terminated[t] else ""
+        raise InputError(f"run's step {t} went from {move}{word}, but that is impossible in this MDP.")
 
 
 def chosen_steps(checkpoints: int | Sequence[int], steps: int) -> NDArray[np.int64]:
@@ -75,12 +88,12 @@ def told_problem(mdp: TabularMDP, agent: TabularAgent) -> TabularMDP:
     own = mdp.reward_table()
     if table.shape == own.shape and np.array_equal(table, own):
         return mdp
-    return TabularMDP(mdp.transitions(), table, mdp.gamma, mdp.start)
+    return mdp.with_(R=table)
 
 
 def sizes_of_problem(truth: TabularMDP, agent: TabularAgent) -> Sizes:
-    """|S|, |A|, gamma and r_max for the bounds, which are about rewards in [0, r_max]."""
-    table = truth.reward_table()
-    r_max = max(float(table.max()), agent.problem.r_max)
-    require(r_max > 0 and table.min() >= 0, "reward", [float(table.min()), r_max], "in [0, r_max], r_max above 0")
-    return Sizes(truth.states, truth.actions, truth.gamma, r_max, table.ndim == 3)
+    """|S|, |A|, gamma and the range of rewards for the bounds: what the agent was told, and what is true."""
+    table, told = truth.reward_table(), agent.problem
+    r_max, r_min = max(float(table.max()), told.r_max), min(float(table.min()), told.r_min)
+    ends = truth.ends or told.ends
+    return Sizes(truth.states, truth.actions, truth.gamma, r_max, table.ndim == 3, r_min, ends)

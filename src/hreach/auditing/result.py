@@ -34,6 +34,8 @@ class Measured:
     values: dict[str, Array]  # (checkpoints,) each
     states: NDArray[np.int64]  # (steps,)
     rewards: Array  # (steps,) as the audited problem pays
+    ended: NDArray[np.int64]  # the last steps of episodes
+    cut_off: bool  # whether an episode was truncated before the last step
     gap: Array  # (steps,) V~ - V_{h=0}
     gap_accuracy: float
     rollout_steps: int
@@ -231,12 +233,16 @@ def summed_up(measured: Measured, truth: TabularMDP, sizes: Sizes, eps: float, d
 
 
 def _against_the_best(measured: Measured, truth: TabularMDP) -> tuple[float, float]:
-    """Regret and average loss of the run against V*(s_t, T), T the last step; nan for a single step."""
-    if len(measured.rewards) < 2:
+    """Regret and average loss of the run against V*(s_t, T), T the last step.
+
+    nan for a single step, and where an episode was cut off, for nobody knows what it would have earned.
+    """
+    if len(measured.rewards) < 2 or measured.cut_off:
         return np.nan, np.nan
     best = optimal_to_go(truth, measured.states)
-    regret = theory.regret(best[0], measured.rewards, truth.gamma)
-    return float(regret), float(theory.average_loss_of_run(best, measured.rewards, truth.gamma))
+    episodes = np.split(measured.rewards, measured.ended[measured.ended < len(measured.rewards) - 1] + 1)
+    earned = np.concatenate([theory.returns_to_go(rewards, truth.gamma) for rewards in episodes])
+    return float(best[0] - earned[0]), float(theory.average_loss_from_values(best, earned))
 
 
 def optimal_to_go(truth: TabularMDP, states: NDArray[np.int64]) -> Array:

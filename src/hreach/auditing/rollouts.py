@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +17,7 @@ from hreach.errors import whole
 from hreach.kernels import Belief, World
 from hreach.mdp import TabularMDP
 from hreach.seeding import run_seeds
+from hreach.simulation import in_threads
 from hreach.streams import run_streams
 
 _simulate = announcing(kernels.simulate)
@@ -26,6 +26,8 @@ LEVEL = 0.95
 
 class Rollouts:
     """Copies of an agent continued from a state: unbiased for sum_{i < horizon} gamma^i r_i, V^{A_t}(s_t) cut off.
+
+    A copy ends with its episode.
 
     horizon is the first H with gamma^H max|R|/(1-gamma) <= accuracy. The interval is Student's, 95 %, made wider by
     what may come after the horizon; each copy has its own environment and its own coins. The copies begin with what
@@ -46,7 +48,8 @@ class Rollouts:
             self.horizon = math.ceil(math.log(accuracy / largest) / math.log(truth.gamma))
         self._discount = truth.gamma ** np.arange(self.horizon)
         self._after = truth.gamma**self.horizon / (1 - truth.gamma)
-        self._world = World(truth.indptr, truth.next_state, truth.cumulative, truth.reward, np.zeros(truth.states))
+        moves = (truth.indptr, truth.next_state, truth.cumulative, truth.reward, truth.end)
+        self._world = World(*moves, start=np.zeros(truth.states))
 
     def __call__(self, begin: Belief, state: int, step: int) -> dict[str, float]:
         """Mean and interval of the value from `state` on, of agents that begin with `begin`."""
@@ -59,15 +62,15 @@ class Rollouts:
         """The discounted rewards of each copy, (copies,)."""
         streams = run_streams(run_seeds((self._seed, step), 0, self._copies))
         world = self._world._replace(start=(np.arange(self._world.start.size) >= state).astype(np.float64))
-        paid = np.empty((self._copies, self.horizon))
+        paid = np.zeros((self._copies, self.horizon))
 
-        def part(chosen: slice) -> None:
-            room = Belief._make(np.empty_like(array) for array in begin)
-            _simulate(self._agent.formula, self._agent.rule, begin, room, world, streams[chosen], paid[chosen])
+        def part(chosen: slice, stop: NDArray[np.bool_]) -> None:
+            scratch = Belief._make(np.empty_like(array) for array in begin)
+            own = (self._agent.formula, self._agent.rule, begin, scratch)
+            _simulate(*own, world, streams[chosen], paid[chosen], True, stop)
 
         edges = np.linspace(0, self._copies, min(self._threads, self._copies) + 1).astype(int)
-        with ThreadPoolExecutor(len(edges) - 1) as pool:
-            list(pool.map(part, [slice(a, b) for a, b in pairwise(edges)]))
+        list(in_threads(part, [slice(a, b) for a, b in pairwise(edges)], len(edges) - 1))
         return np.asarray(paid @ self._discount)
 
     def _half_width(self, values: NDArray[np.float64]) -> float:

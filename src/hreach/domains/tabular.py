@@ -13,9 +13,10 @@ from hreach.mdp import TabularMDP
 
 
 class TabularEnv(gymnasium.Env[np.int64, np.int64]):
-    """Moves by the transition probabilities of `mdp` and pays its reward; a continuing task (it never ends).
+    """Moves by the transition probabilities of `mdp`, pays its reward, and ends where the MDP says so.
 
-    One uniform number is drawn for the start state and one for each step. `known_reward` is what an agent is
+    One uniform number is drawn for the start state and one for each step, and one more where chance decides whether a
+    transition ends the episode. `known_reward` is what an agent is
     told: an array (S, A) or (S, A, S), or None if the agent has to learn it; it may differ from what is paid.
     """
 
@@ -42,7 +43,7 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         return np.int64(self._state), {}
 
     def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
-        """Draw the next state; never terminates or truncates."""
+        """Draw the next state, and whether the episode ends there; never truncates."""
         require(
             bool(0 <= action < self._mdp.actions), "action", action, f"a whole number from 0 to {self._mdp.actions - 1}"
         )
@@ -51,4 +52,6 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         row = self._mdp.cumulative[first:end]
         k = first + min(int(np.searchsorted(row, self.np_random.random(), side="right")), end - first - 1)
         self._state = int(self._mdp.next_state[k])
-        return np.int64(self._state), float(self._mdp.reward[k]), False, False, {}
+        end = self._mdp.end[k]
+        terminated = bool(end >= 1 or (end > 0 and self.np_random.random() < end))
+        return np.int64(self._state), float(self._mdp.reward[k]), terminated, False, {}

@@ -2,6 +2,8 @@
 
     P^(s'|s, a) = alpha(s, a, s') / alpha(s, a),    alpha(s, a, s') = prior / |S| + n(s, a, s')
 
+and of a transition to s' the share ended(s, a, s') / alpha(s, a, s') ends the episode.
+
 The prior is the only difference between the two learning methods: with prior = 0 this is the sample mean
 n(s, a, s') / n(s, a), with prior > 0 the mean of a Dirichlet posterior whose first model is uniform and weighs
 `prior` samples. A pair without any weight is modelled as uniform.
@@ -18,23 +20,29 @@ Array = NDArray[np.float64]
 
 
 class Counts:
-    """Explicit state: `counts` alpha(s, a, s'), shape (S, A, S), and `total` alpha(s, a), shape (S, A)."""
+    """Explicit state: `counts` alpha(s, a, s') and `ended`, shape (S, A, S), and `total` alpha(s, a), shape (S, A)."""
 
     def __init__(self, states: int, actions: int, prior: float) -> None:
         self.states = whole("states", states, 1)
         self.actions = whole("actions", actions, 1)
         self.prior = at_least("prior", prior, 0)
         self.counts = np.full((self.states, self.actions, self.states), self.prior / self.states)
+        self.ended = np.zeros(self.counts.shape)
         self.total = np.full((self.states, self.actions), self.prior)
 
-    def update(self, state: int, action: int, next_state: int) -> None:
-        """Learn from one sample."""
+    def update(self, state: int, action: int, next_state: int, terminated: bool = False) -> None:
+        """Learn from one sample, which may have ended the episode."""
         self.counts[state, action, next_state] += 1
+        self.ended[state, action, next_state] += terminated
         self.total[state, action] += 1
 
     def mean(self) -> Array:
         """P^, shape (S, A, S)."""
         return predict(self.counts)
+
+    def outcomes(self) -> Array:
+        """P^ of going on to each s' and of ending there, shape (S, A, 2 S)."""
+        return predict(outcome_counts(self.counts, self.ended))
 
 
 class SampleMean(Counts):
@@ -63,3 +71,8 @@ def predict(counts: Array) -> Array:
     total = counts.sum(axis=-1, keepdims=True)
     uniform = np.full(counts.shape, 1 / counts.shape[-1])
     return np.asarray(np.divide(counts, total, out=uniform, where=total > 0))
+
+
+def outcome_counts(counts: Array, ended: Array) -> Array:
+    """alpha of going on to each s' and of ending there, shapes (S, A, S) twice -> (S, A, 2 S)."""
+    return np.concatenate([counts - ended, ended], axis=-1)

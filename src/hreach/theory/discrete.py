@@ -65,6 +65,8 @@ class Sizes:
     gamma: float
     r_max: float = 1.0
     per_transition: bool = False
+    r_min: float = 0.0
+    ends: bool = False
 
     def __post_init__(self) -> None:
         whole("states", self.states, 1)
