@@ -336,8 +336,8 @@ def _improve(
     mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float,
     cap: float, tolerance: float, value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array,
     actions: int, balls: bool, ends: bool, residual: float,
-) -> tuple[float, bool]:  # fmt: skip
-    """Sweep and solve until the residual is small, from a sweep that left it too large: (residual, whether it is).
+) -> tuple[int, float, bool]:  # fmt: skip
+    """Sweep and solve until the residual is small, from a sweep that left it too large: (sweeps, residual, finished).
 
     A plain sweep leaves at most gamma times the residual. Where it does not lower it, what is left is rounding, and no
     work would help: that is the end as well. So is, for now, a piece of work that has become long (False).
@@ -369,9 +369,9 @@ def _improve(
         for s in range(states):
             largest = max(largest, abs(target[s]))
         if residual <= tolerance or residual <= FINEST * largest or (not solved and residual >= before):
-            return residual, True
+            return sweeps, residual, True
         if sweeps >= longest:
-            return residual, False
+            return sweeps, residual, False
         # Under a cap T is not convex and a solve may not help; plain sweeps always do.
         solving = solving and not (solved and residual >= before)
 
@@ -381,20 +381,21 @@ def _plan(
     mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float,
     cap: float, tolerance: float, value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array,
     actions: int, balls: bool, ends: bool,
-) -> tuple[float, bool]:  # fmt: skip
+) -> tuple[int, float, bool]:  # fmt: skip
     """`plan` on plain arrays: after one more sample, a single sweep is mostly all it takes."""
+    sweeps = 1
     finished = True
     residual = _sweep(
         mean, gone, parting, reach, base, radius, reward, gamma, cap, value, q, target, order, actions, balls, ends
     )  # fmt: skip
     if residual > tolerance:
-        residual, finished = _improve(
+        sweeps, residual, finished = _improve(
             mean, gone, parting, reach, base, radius, reward, gamma, cap, tolerance,
             value, q, target, order, matrix, actions, balls, ends, residual,
         )  # fmt: skip
     for s in range(value.size):
         value[s] = target[s]
-    return residual, finished
+    return sweeps, residual, finished
 
 
 @compiled
@@ -406,8 +407,8 @@ def _any_ball(radius: Array) -> bool:
 
 
 @compiled
-def plan(rule: Rule, belief: Belief) -> tuple[float, bool]:
-    """Bring `value` and `q` up to date with the model: (residual, finished); to be called until it is finished.
+def plan(rule: Rule, belief: Belief) -> tuple[int, float, bool]:
+    """Bring `value` and `q` up to date with the model: (sweeps, residual, finished); to be called until finished.
 
     q is the backup of a value V with max |TV - V| <= residual, and `value` is TV, so
     |value - V~| <= gamma residual / (1 - gamma). When it is finished the residual is at most the tolerance, unless
@@ -562,17 +563,21 @@ def _open(formula: Any, rule: Rule, belief: Belief, s: int) -> None:
 
 
 @compiled
-def _meet(formula: Any, rule: Rule, belief: Belief, s: int, next_state: int, terminated: bool) -> None:
-    """What a sample says about which states are closed."""
+def _meet(formula: Any, rule: Rule, belief: Belief, s: int, next_state: int, terminated: bool) -> bool:
+    """Learn from a sample which states are closed; whether that changed."""
     b = belief
+    closed = b.terminal[s]
     if not b.open[s]:
         _open(formula, rule, belief, s)
     if not terminated:
+        closed = closed or b.terminal[next_state]
         if not b.open[next_state]:
             _open(formula, rule, belief, next_state)
     elif not b.open[next_state] and not b.terminal[next_state]:
         b.terminal[next_state] = True
         close(belief, next_state)
+        return True
+    return bool(closed)
 
 
 @compiled
@@ -592,7 +597,7 @@ def grow(formula: Any, rule: Rule, belief: Belief, samples: float) -> None:
         refresh_all(formula, rule, belief)
         finished = False
         while not finished:
-            _, finished = _plan(
+            _, _, finished = _plan(
                 b.mean, b.gone, b.parting, b.reach, b.base, b.radius, rule.reward, rule.gamma, rule.value_cap,
                 0.1 * rule.tolerance, b.plain, b.q, b.target, b.order, b.matrix, actions, _any_ball(b.radius),
                 rule.ends,
@@ -632,18 +637,17 @@ def _due(since: float) -> float:
 def learn(
     address: int, rule: Rule, belief: Belief, s: int, a: int, paid: float, next_state: int, terminated: bool
 ) -> bool:
-    """Add one sample to (s, a); False if the pair is frozen and nothing changed. `address`: that of the formula."""
+    """Add one sample to (s, a); False if nothing changed, for the pair is frozen. `address`: that of the formula."""
     b = belief
     formula = formula_at(address)
+    changed = rule.ends and _meet(formula, rule, belief, s, next_state, terminated)
     if b.total[s, a] >= rule.freeze_at:
-        return False
+        return changed
     b.counts[s, a, next_state] += 1.0
     b.ended[s, a, next_state] += terminated
     b.total[s, a] += 1.0
     b.income[s, a] += paid
     b.clock[0] += 1.0
-    if rule.ends:
-        _meet(formula, rule, belief, s, next_state, terminated)
     _refresh(
         formula, s, a, b.counts, b.ended, b.terminal, b.total, b.income, b.mean, b.gone, b.parting, b.reach,
         b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.ends,
@@ -894,7 +898,7 @@ def _walk(
     balls = _any_ball(radius)
     for t in range(begun, end):
         while stale and not stop[0]:
-            _, finished = _plan(
+            _, _, finished = _plan(
                 mean, gone, parting, reach, base, radius, reward, gamma, cap, tolerance,
                 value, q, target, order, matrix, actions, balls, ends,
             )  # fmt: skip
@@ -906,14 +910,13 @@ def _walk(
         k = _draw(cumulative, first[i + action], first[i + action + 1], uniform(environment))
         done = ends and _ends_here(world.end[k], environment)
         paid[run, t] = pays[k]
-        stale = total[state, action] < freeze_at
-        if stale:
+        stale = ends and _meet(formula, rule, belief, state, successor[k], done)
+        if total[state, action] < freeze_at:
+            stale = True
             counts[state, action, successor[k]] += 1.0
+            ended[state, action, successor[k]] += done
             total[state, action] += 1.0
             income[state, action] += pays[k]
-            if ends:
-                ended[state, action, successor[k]] += done
-                _meet(formula, rule, belief, state, successor[k], done)
             _refresh(
                 formula, state, action, counts, ended, terminal, total, income, mean, gone, parting, reach,
                 base, radius, reward, constants, r_min, r_max, v_max, ends,

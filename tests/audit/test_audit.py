@@ -17,6 +17,7 @@ import hreach
 from hreach import InputError, Run, TabularMDP, theory
 from hreach.agents.tabular import TabularAgent
 from hreach.auditing import Audit, LemmaError, audit, picture
+from hreach.auditing.look import action_weights
 from hreach.auditing.result import COLUMNS, Total, optimal_to_go
 from hreach.auditing.rollouts import Rollouts
 from hreach.domains.tabular import TabularEnv
@@ -300,7 +301,9 @@ def test_a_rollout_is_a_run_of_a_copy_of_the_agent(name: str, params: dict[str, 
     there = TabularEnv(TabularMDP(mdp.transitions(), mdp.reward_table(), mdp.gamma, start=state), mdp.reward_table())
     for i, (env_seed, agent_seed) in enumerate(run_seeds((9, 60), 0, copies)):
         copy = hreach.make_agent(name, there, seed=int(agent_seed), **params)
-        copy.load_state_dict({**saved, "stream": copy.stream})
+        own = copy.stream.copy()
+        copy.load_state_dict(saved)
+        copy.stream[:] = own
         going_on = hreach.run(there, copy, rollouts.horizon, seed=int(env_seed))
         assert returns[i] == pytest.approx(going_on.rewards @ 0.95 ** np.arange(rollouts.horizon), abs=1e-12)
 
@@ -458,16 +461,82 @@ def test_a_run_must_be_of_this_mdp_and_this_agent() -> None:
         audit(run, env.mdp(), Watched(agent), eps=1)  # type: ignore[arg-type]
 
 
-def test_a_run_with_episodes_is_refused() -> None:
+def test_an_episode_that_ended_where_none_can_end_is_refused() -> None:
+    run, env, agent = recorded(hreach.make_domain("chain"), h=2)
+    wrong = replace(run, ended=np.array([50]), terminated=np.array([True]))
+    with pytest.raises(InputError, match=r"^run's step 50 went from .* and ended the episode, but that is impossible"):
+        audit(wrong, env.mdp(), agent, eps=1)
+
+
+def test_an_episode_that_was_cut_off_has_no_regret() -> None:
     run, env, agent = recorded(hreach.make_domain("chain"), h=2)
     cut = replace(run, ended=np.array([50]), terminated=np.array([False]))
-    with pytest.raises(InputError, match=r"^run's ended is .*, but must be empty: a run without episodes\.$"):
-        audit(cut, env.mdp(), agent, eps=1)
-    at_the_end = replace(run, ended=np.array([149]), terminated=np.array([False]))
-    assert audit(at_the_end, env.mdp(), agent, eps=1).steps == 150
+    result = audit(cut, env.mdp(), agent, eps=1)
+    assert np.isnan(result.regret)
+    assert np.isnan(result.loss_of_run)
+    assert np.isfinite(audit(run, env.mdp(), agent, eps=1).regret)
 
 
-def test_rewards_below_zero_are_refused() -> None:
+def ending_env(seed: int = 0) -> TabularEnv:
+    """Five states; a transition ends the episode with some chance, so that a state is both lived in and ended in."""
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet(np.ones(5), (5, 2))
+    mdp = TabularMDP(P, rng.uniform(-1, 1, (5, 2)), 0.9, end=0.3 * rng.random((5, 2, 5)))
+    return TabularEnv(mdp, mdp.reward_table())
+
+
+def with_end_state(mdp: TabularMDP) -> TabularMDP:
+    """The same problem with an end state of its own, absorbing and worth nothing."""
+    S, A = mdp.states, mdp.actions
+    P, R = np.zeros((S + 1, A, S + 1)), np.zeros((S + 1, A))
+    P[:S, :, :S], P[:S, :, S] = mdp.transitions() - mdp.endings(), mdp.endings().sum(axis=2)
+    P[S, :, S] = 1
+    R[:S] = mdp.expected_reward
+    return TabularMDP(P, R, mdp.gamma)
+
+
+@pytest.mark.parametrize("name", ["pac-rmdp", "greedy"])
+def test_an_audit_of_episodes_that_end_measures_exact_values(name: str) -> None:
+    env = ending_env()
+    params = {"h": 4} if name == "pac-rmdp" else {}
+    run, _, agent = recorded(env, name, steps=300, prior=0, tolerance=1e-9, **params)
+    assert run.terminated.sum() > 10
+    result = audit(run, env.mdp(), agent, eps=1, checkpoints=20)
+    exact = with_end_state(env.mdp())
+    np.testing.assert_allclose(result.optimal, exact.optimal_value()[result.state])
+    policy = action_weights(agent_after(run, env, agent, int(result.step[-1])))
+    acting = np.vstack([policy, [1.0, 0.0]])
+    assert result.policy[-1] == pytest.approx(exact.policy_value(acting)[result.state[-1]])
+    assert result.violations == 0
+    assert (result.internal >= result.reachable - result.shortfall).all()
+    assert result.current[-1] == pytest.approx(result.internal[-1] - result.gap[-1])
+
+
+def agent_after(run: hreach.Run, env: TabularEnv, agent: TabularAgent, steps: int) -> TabularAgent:
+    """The agent as it was when it chose the action of this step."""
+    again = TabularAgent(agent.problem, agent.strategy, tolerance=agent.rule.tolerance)
+    ended = dict(zip(run.ended.tolist(), run.terminated.tolist(), strict=True))
+    for t in range(steps):
+        move = (int(run.states[t]), int(run.actions[t]), float(run.rewards[t]), int(run.next_states[t]))
+        again.observe(*move, ended.get(t, False))
+    again.plan()
+    return again
+
+
+def test_rollouts_stop_where_the_episode_does() -> None:
+    """One action, so the value of the learning agent is that of the only policy."""
+    rng = np.random.default_rng(3)
+    mdp = TabularMDP(rng.dirichlet(np.ones(3), (3, 1)), rng.random((3, 1)), 0.9, end=np.full((3, 1, 3), 0.4))
+    env = TabularEnv(mdp, mdp.reward_table())
+    result = audited(recorded(env, h=1, steps=60), checkpoints=30, rollouts=100, accuracy=1e-3)
+    inside = (result.learning_low <= result.policy) & (result.policy <= result.learning_high)
+    assert inside.mean() >= 0.8
+    forever = TabularMDP(mdp.transitions(), mdp.reward_table(), 0.9).policy_value(np.zeros(3, dtype=int))
+    assert (result.learning_high < forever[result.state]).all()  # the twin: as if episodes did not end
+
+
+def test_rewards_of_any_sign_are_audited_by_their_range() -> None:
     mdp = TabularMDP(np.full((2, 2, 2), 0.5), [[-1.0, 0.0], [1.0, 0.5]], 0.9)
-    with pytest.raises(InputError, match=r"^reward is \[-1\.0, 1\.0\], but must be in \[0, r_max\]"):
-        audited(recorded(TabularEnv(mdp, mdp.reward_table()), h=2))
+    result = audited(recorded(TabularEnv(mdp, mdp.reward_table()), h=2))
+    assert (result.sizes.r_min, result.sizes.r_max) == (-1, 1)
+    assert result.violations == 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import InputError, TabularMDP, kernels, theory
-from hreach.agents.certificate import PlainValue
+from hreach.agents.certificate import PlainValue, sizes_of
 from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
 from hreach.models.counts import predict
@@ -90,7 +90,8 @@ def test_one_solve_is_exact_where_there_is_nothing_to_choose() -> None:
     total, value = counts.sum(axis=2), rng.random(6)
     backup = reward[:, 0] + 0.9 * (counts / total[:, :, None])[:, 0] @ value[:, None]
     matrix = np.hstack([np.zeros((6, 6)), backup])
-    kernels._plain_solve(counts, total, np.zeros((6, 1)), np.zeros(6, dtype=bool), reward, 1.0, 0.9, value, matrix)
+    nothing = (np.zeros((6, 1)), np.zeros(6, dtype=bool))
+    kernels._plain_solve(counts, 0 * counts, total, *nothing, reward, 1.0, 0.9, value, matrix, False)
     exact = TabularMDP(counts / total[:, :, None], reward[:, :, 0], 0.9).optimal_value()
     np.testing.assert_allclose(value, exact, rtol=1e-12)
 
@@ -177,10 +178,9 @@ def test_after_loading_another_state_the_certificate_is_about_that_one() -> None
 def test_nothing_follows_a_terminal_state() -> None:
     env = random_env(5)
     agent = hreach.make_agent("pac-rmdp", env, h=2, prior=0, tolerance=1e-10)
-    for action in range(3):
-        agent.observe(0, action, 0.0, 1)
     assert agent.certificate(1, eps=1).current > 1
-    agent.observe(0, 0, 0.0, 1, terminated=True)
+    for action in range(3):
+        agent.observe(0, action, 0.0, 1, terminated=True)
     reward = agent.problem.reward[0, :, 0]
     assert agent.certificate(1, eps=1).current == 0
     assert agent.certificate(0, eps=1).current == pytest.approx(reward.max())
@@ -217,10 +217,16 @@ def test_the_theorems_numbers_are_the_theorys(name: str, params: dict[str, Any],
     assert float(c.anytime_error(form)) == float(theory.anytime_error(sizes, 70, 0.2, h, form))
 
 
-def test_an_h_for_each_pair_counts_with_its_largest_and_one_that_grows_with_its_current_value() -> None:
+def test_an_h_for_each_pair_promises_its_smallest_and_counts_with_its_largest() -> None:
+    """Lemma 1 holds at an h that every pair hopes for; hope takes as long to fade as the largest h does."""
+    table = np.arange(1.0, 11.0).reshape(5, 2)
+    found = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=table).certificate(0, eps=1)
+    assert (found.h, found.h_most) == (1, 10)
+    assert float(found.sample_complexity()) == float(theory.sample_complexity(sizes_of(found.problem), 1, 0.1, 10))
+
+
+def test_a_growing_h_promises_its_current_value() -> None:
     env = hreach.make_domain("chain")
-    table = np.arange(10.0).reshape(5, 2)
-    assert hreach.make_agent("pac-rmdp", env, h=table).certificate(0, eps=1).h == 9
     agent = hreach.make_agent("pac-rmdp", env, h="growing", c=2.0)
     early = agent.certificate(0, eps=1).h
     hreach.run(env, agent, 90)

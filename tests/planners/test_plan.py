@@ -58,9 +58,10 @@ def test_one_sweep_equals_the_reference(name: str, params: dict[str, Any], per_t
     agent = random_agent(seed, name, params, per_transition)
     value = np.random.default_rng(seed).normal(0, 20, agent.problem.states)
     agent.belief.value[:] = value
-    _, finished = kernels.plan(agent.rule._replace(tolerance=1e300), agent.belief)
+    sweeps, _, finished = kernels.plan(agent.rule._replace(tolerance=1e300), agent.belief)
     expected = backup(reference(agent), value)
     assert finished
+    assert sweeps == 1
     np.testing.assert_allclose(agent.belief.value, expected.max(axis=1), rtol=1e-10, atol=1e-9)
     np.testing.assert_allclose(agent.belief.q[: expected.size], expected.ravel(), rtol=1e-10, atol=1e-9)
 
@@ -87,7 +88,7 @@ def test_a_residual_that_is_too_small_would_be_caught() -> None:
     for seed in range(20):
         agent = random_agent(seed, "pac-rmdp", {"h": 3.5}, per_transition=False)
         agent.belief.value[:] = 100.0
-        _, residual = kernels.plan(agent.rule._replace(tolerance=1e300), agent.belief)
+        _, residual, _ = kernels.plan(agent.rule._replace(tolerance=1e300), agent.belief)
         exact, *_ = value_iteration(reference(agent), np.zeros(agent.problem.states), 1e-11)
         gamma = agent.problem.gamma
         bound = gamma * residual / (1 - gamma)
@@ -102,7 +103,7 @@ def test_large_bonuses_need_few_sweeps_where_plain_iteration_needs_many(name: st
     run = hreach.run(env, agent, 500)
     agent.observe(int(run.states[0]), int(run.actions[0]), 0.0, 0)
     start = agent.belief.value.copy()
-    sweeps, residual = kernels.plan(agent.rule, agent.belief)
+    sweeps, residual, _ = kernels.plan(agent.rule, agent.belief)
     *_, plain, _ = value_iteration(reference(agent), start, 0.01)
     assert residual <= 0.01
     assert sweeps <= 6

@@ -132,7 +132,7 @@ class TabularAgent:
     def plan(self) -> None:
         """Bring the internal value up to date with the model."""
         while self._stale:  # a long plan comes back in pieces, so that Ctrl-C is heard
-            self.residual, finished = self._plan(self.rule, self.belief)
+            _, self.residual, finished = self._plan(self.rule, self.belief)
             self._stale = not finished
 
     def _outside(self, paid: float) -> None:
@@ -225,7 +225,7 @@ class TabularAgent:
     # The kernels for the types of this agent's arrays; found when first needed, for `simulate` needs none of them.
 
     @cached_property
-    def _plan(self) -> Callable[[Rule, Belief], tuple[float, bool]]:
+    def _plan(self) -> Callable[[Rule, Belief], tuple[int, float, bool]]:
         return resolved(kernels.plan, self.rule, self.belief)
 
     @cached_property
