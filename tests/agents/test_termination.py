@@ -3,6 +3,7 @@ gives the end a state of its own."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import gymnasium
@@ -187,8 +188,8 @@ def test_an_agent_that_expects_no_end_learns_that_there_is_one() -> None:
     agent = hreach.make_agent("pac-rmdp", env, h=2)
     agent.observe(0, 0, 0.0, 1)
     agent.observe(1, 0, 0.0, 2, True)
-    told = hreach.make_agent("pac-rmdp", TabularMDP(env.mdp().transitions(), env.known_reward, 0.95, end=[[0, 1e-9]] * 5),
-                             h=2)  # fmt: skip
+    ending = TabularMDP(env.mdp().transitions(), env.known_reward, 0.95, end=[[0, 1e-9]] * 5)
+    told = hreach.make_agent("pac-rmdp", ending, h=2)
     told.observe(0, 0, 0.0, 1)
     told.observe(1, 0, 0.0, 2, True)
     np.testing.assert_allclose(agent.internal_value, told.internal_value, atol=0.5)
@@ -271,7 +272,9 @@ def test_blackjack_is_learnt_and_is_not_where_ends_are_not_counted() -> None:
 class Bins(gymnasium.Wrapper[Any, Any, Any, Any]):
     """CartPole in 3 x 3 x 6 x 3 bins; with `own_end` the end has a state of its own."""
 
-    EDGES = ([-0.8, 0.8], [-0.5, 0.5], np.radians([-6, -1, 0, 1, 6]), [-0.87, 0.87])
+    EDGES: tuple[list[float], ...] = (
+        [-0.8, 0.8], [-0.5, 0.5], [math.radians(x) for x in (-6, -1, 0, 1, 6)], [-0.87, 0.87],
+    )  # fmt: skip
 
     def __init__(self, own_end: bool) -> None:
         super().__init__(gymnasium.make("CartPole-v1"))

@@ -22,7 +22,7 @@ from hreach.auditing.result import COLUMNS, Total, optimal_to_go
 from hreach.auditing.rollouts import Rollouts
 from hreach.domains.tabular import TabularEnv
 from hreach.models.counts import predict
-from hreach.reach.counts import reachable_value
+from hreach.reach.best import reachable_value
 from hreach.seeding import run_seeds
 
 Array = NDArray[np.float64]

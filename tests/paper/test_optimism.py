@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 import hreach
 from hreach import TabularMDP, kernels
 from hreach.models.counts import predict
-from hreach.reach.counts import best_reachable_model, reachable_value
+from hreach.reach.best import reachable_value
+from hreach.reach.counts import best_reachable_model
 
 Array = NDArray[np.float64]
 SOME = settings(deadline=None, derandomize=True, max_examples=80)

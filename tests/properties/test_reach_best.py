@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import hreach
 from hreach import TabularMDP
 from hreach.models.counts import predict, updated
-from hreach.reach.best import best_models, optimum, reachable_optimum, solved
-from hreach.reach.counts import best_reachable_model, reachable_value
+from hreach.reach.best import Ties, best_models, optimum, reachable_optimum, reachable_value, solved
+from hreach.reach.counts import best_reachable_model
 from hreach.reach.enumerate import nearest, reachable_models
 
 Array = NDArray[np.float64]
@@ -146,37 +146,82 @@ mdps = st.builds(
 )
 
 
-def nearest_models(mdp: TabularMDP, counts: Array, h: int) -> Array | None:
-    """By brute force; None if two models of a pair are equally near, and the definition names no value."""
-    model = np.zeros(counts.shape)
+def equally_near(mdp: TabularMDP, counts: Array, h: int) -> list[list[Array]]:
+    """All nearest models of each pair, by brute force."""
+    found = []
     for s, a in product(range(mdp.states), range(mdp.actions)):
         truth = mdp.transitions()[s, a]
-        models = all_models(counts[s, a], truth, h)
-        far = np.sort(np.abs(models - truth).sum(axis=1))
-        if len(far) > 1 and far[1] - far[0] < 1e-9:
-            return None
-        model[s, a] = nearest(models, truth)
-    return model
+        models = np.unique(np.round(all_models(counts[s, a], truth, h), 12), axis=0)
+        far = np.abs(models - truth).sum(axis=1)
+        found.append(list(models[far < far.min() + 1e-9]))
+    return found
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
-@given(mdps, st.integers(0, 4))
-def test_the_value_is_that_of_the_nearest_models(case: tuple[TabularMDP, Array], h: int) -> None:
+def brute_force(mdp: TabularMDP, counts: Array, h: int, ties: Ties) -> Array:
+    """V(s) = max_a opt_P sum_s' P(s') [R + gamma V(s')] over all nearest models, by value iteration."""
+    models, table = equally_near(mdp, counts, h), mdp.reward_table()
+    reward = np.broadcast_to(table.reshape(mdp.states, mdp.actions, -1), counts.shape).reshape(-1, mdp.states)
+    opt = max if ties == "largest" else min
+    value = np.zeros(mdp.states)
+    for _ in range(300):
+        target = reward + mdp.gamma * value
+        q = [opt(float(p @ u) for p in some) for some, u in zip(models, target, strict=True)]
+        value = np.array(q).reshape(mdp.states, mdp.actions).max(axis=1)
+    return value
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(mdps, st.integers(0, 4), st.sampled_from(["largest", "least"]))
+def test_the_value_is_that_of_the_nearest_models(case: tuple[TabularMDP, Array], h: int, ties: Ties) -> None:
     mdp, counts = case
-    model = nearest_models(mdp, counts, h)
-    assume(model is not None)
-    expected = TabularMDP(model, mdp.reward_table(), mdp.gamma).optimal_value()
-    value = reachable_optimum(counts, h, mdp.transitions(), mdp.reward_table(), mdp.gamma).value
-    np.testing.assert_allclose(value, expected, atol=1e-10)
+    value = reachable_value(counts, h, mdp, ties)
+    np.testing.assert_allclose(value, brute_force(mdp, counts, h, ties), atol=1e-9)
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
+def tied_mdp() -> tuple[TabularMDP, Array]:
+    """Three next states are equally near to two samples of (0, 0), and their values are far apart."""
+    P = np.zeros((4, 1, 4))
+    P[0, 0, 1:] = 1 / 3
+    P[[1, 2, 3], 0, [1, 2, 3]] = 1
+    return TabularMDP(P, [[0.0], [0.0], [0.5], [1.0]], 0.9), np.zeros((4, 1, 4))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [0, 3, 2, 1], [0, 2, 3, 1]])
+def test_the_value_does_not_depend_on_how_states_are_numbered(order: list[int]) -> None:
+    mdp, counts = tied_mdp()
+    P, R = mdp.transitions()[np.ix_(order, [0], order)], mdp.reward_table()[order]
+    renumbered = TabularMDP(P, R, mdp.gamma)
+    ends = {ties: reachable_value(counts, 2, renumbered, ties)[0] for ties in ("largest", "least")}
+    assert ends["largest"] == pytest.approx(9 * 0.75)  # two of the samples: the two best, .5 and 1 for ever
+    assert ends["least"] == pytest.approx(9 * 0.25)
+    assert reachable_optimum(counts, 2, P, R, mdp.gamma).value[0] == pytest.approx(9 * 0.75)
+
+
+def test_the_rule_of_the_lowest_index_depends_on_it() -> None:
+    """The twin."""
+    mdp, counts = tied_mdp()
+    back = [0, 3, 2, 1]
+    other = TabularMDP(mdp.transitions()[np.ix_(back, [0], back)], mdp.reward_table()[back], mdp.gamma)
+    assert reachable_value(counts, 2, mdp, "first")[0] == pytest.approx(9 * 0.25)
+    assert reachable_value(counts, 2, other, "first")[0] == pytest.approx(9 * 0.75)
+
+
+def test_a_rule_that_does_not_exist_is_refused() -> None:
+    mdp, counts = tied_mdp()
+    with pytest.raises(hreach.InputError, match=r"^ties is 'last', but must be 'largest' or 'least' or 'first'\.$"):
+        reachable_value(counts, 2, mdp, "last")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ties", ["largest", "least", "first"])
+@settings(deadline=None, derandomize=True, max_examples=50)
 @given(mdps, st.integers(0, 20), st.integers(0, 10**6))
-def test_the_value_is_exact_from_wherever_it_begins(case: tuple[TabularMDP, Array], h: int, seed: int) -> None:
+def test_the_value_is_exact_from_wherever_it_begins(
+    ties: Ties, case: tuple[TabularMDP, Array], h: int, seed: int
+) -> None:
     mdp, counts = case
     start = np.random.default_rng(seed).integers(0, 2, mdp.states)
-    result = reachable_optimum(counts, h, mdp.transitions(), mdp.reward_table(), mdp.gamma, start)
-    np.testing.assert_allclose(result.value, reachable_value(counts, h, mdp), atol=1e-9)
+    result = reachable_optimum(counts, h, mdp.transitions(), mdp.reward_table(), mdp.gamma, start, ties=ties)
+    np.testing.assert_allclose(result.value, reachable_value(counts, h, mdp, ties), atol=1e-9)
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)

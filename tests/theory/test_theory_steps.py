@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hreach import TabularMDP
 from hreach.models.counts import predict
-from hreach.reach.counts import reachable_value
+from hreach.reach.best import reachable_value
 from hreach.theory import Sizes
 
 Array = NDArray[np.float64]

@@ -12,8 +12,8 @@ from hreach.agents.tabular import TabularAgent
 from hreach.errors import InputError, require, whole
 from hreach.kernels import TIE
 from hreach.mdp import TabularMDP
-from hreach.models.counts import outcome_counts, predict
-from hreach.reach.best import Optimum, Policy, optimum, reachable_optimum, solved
+from hreach.models.counts import outcome_counts, predict_outcomes
+from hreach.reach.best import Optimum, Ties, optimum, reachable_optimum, solved
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # relative to the largest value: what exact solves may be apart by
@@ -32,22 +32,24 @@ class LemmaError(Exception):
 
 @dataclass(frozen=True)
 class Reachability:
-    """The h of V^{d*}: given, or the agent's own at the time; and whether Lemma 1 must hold."""
+    """The h of V^{d*}: given, or the agent's own at the time; which of equally near models counts; and whether Lemma 1
+    must hold."""
 
     fixed: int | None
     hopes: bool | None
     insist: bool | None
     known: bool
+    ties: Ties = "largest"
 
     @classmethod
-    def of(cls, agent: TabularAgent, h: int | None, lemma: bool | None) -> Reachability:
+    def of(cls, agent: TabularAgent, h: int | None, lemma: bool | None, ties: Ties = "largest") -> Reachability:
         """From what was given; h None is the agent's own."""
         fixed = None if h is None else whole("h", h, 0)
         own = hopes(agent)
         if fixed is None and own is None:
             raise InputError("h is not given, but must be: this agent has none of its own.")
         known = agent.problem.reward is not None and not np.isfinite(agent.rule.value_cap)
-        return cls(fixed, own, lemma, known)
+        return cls(fixed, own, lemma, known, ties)
 
     def own(self, agent: TabularAgent) -> tuple[float, float] | None:
         """The least and the most samples of a pair that the agent hopes for now; None if it hopes otherwise."""
@@ -87,11 +89,15 @@ class Look:
 
     def __call__(self, agent: TabularAgent, t: int, s: int) -> dict[str, float]:
         """The values in state s at step t; raises `LemmaError` where Lemma 1 must hold and does not."""
-        counts, h = self._counts(agent), self._reachability.h(agent)
+        h, closed = self._reachability.h(agent), agent.belief.terminal
         last = self._reachable.policy if self._reachable else None
-        self._reachable = reachable_optimum(counts, h, self._outcomes, self._R, self._gamma, last)
+        self._reachable = reachable_optimum(
+            self._counts(agent), h, self._outcomes, self._R, self._gamma, last,
+            ties=self._reachability.ties, worthless=closed,
+        )  # fmt: skip
         last = self._current.policy if self._current else None
-        self._current = self._certainty_equivalent(agent, counts, last)
+        model = predict_outcomes(agent.belief.counts, agent.belief.ended) * ~closed[:, None, None]
+        self._current = optimum(model, self._reward(agent), self._gamma, last)
         shortfall = self._gamma / (1 - self._gamma) * agent.residual + self._rounding
         short = self._reachable.value - agent.belief.value
         worst = int(np.argmax(short))
@@ -112,18 +118,9 @@ class Look:
         }
 
     def _counts(self, agent: TabularAgent) -> Array:
-        """What the agent counted of every outcome, shaped like the truth's."""
+        """What the agent counted of every outcome, shaped like those of the truth."""
         counts, ended = agent.belief.counts, agent.belief.ended
         return counts if self._outcomes.shape == counts.shape else outcome_counts(counts, ended)
-
-    def _certainty_equivalent(self, agent: TabularAgent, counts: Array, policy: Policy | None) -> Optimum:
-        """V_{h=0}: the optimum of the model as it is, in which closed states are worth nothing."""
-        model, reward = predict(counts), self._reward(agent)
-        closed = agent.belief.terminal
-        if closed.any():
-            model, reward = model.copy(), reward.copy()
-            model[closed], reward[closed] = 0.0, 0.0
-        return optimum(model, reward, self._gamma, policy)
 
     def _closed_wrongly(self, agent: TabularAgent) -> bool:
         """Whether the agent takes a state for an end from which something can go on: Lemma 1 does not know such."""

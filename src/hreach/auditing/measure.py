@@ -32,6 +32,7 @@ from hreach.errors import InputError, positive, require, whole
 from hreach.kernels import TIE, Belief
 from hreach.loop import Run
 from hreach.mdp import TabularMDP
+from hreach.reach.best import Ties
 from hreach.theory import Form
 from hreach.theory.bound import check_delta, check_epsilon, check_form
 
@@ -51,6 +52,7 @@ def audit(
     threads: int | None = None,
     lemma: bool | None = None,
     form: Form = "corrected",
+    ties: Ties = "largest",
 ) -> Audit:
     """Measure what was promised on a run of a tabular agent (`hreach.run`) in a problem whose truth is known.
 
@@ -63,6 +65,8 @@ def audit(
     lemma        True: a violation of Lemma 1 is an error; default: only for agents for which the lemma must hold,
                  that is Algorithm 1 with this h or more (PAC-RMDP, BOLT); violations of others are counted
     form         of the bounds: "printed", "proof" or "corrected" (`hreach.theory`)
+    ties         V^{d*} is not unique where reachable models are equally near to the truth: the "largest" of its values,
+                 which no numbering of the states changes, the "least", or the "first" (`hreach.reach.best`)
 
     Paper: Lemma 1, Theorem 1, Corollaries 1 and 2, Definitions 2 and 3, Appendix A3.
     """
@@ -74,7 +78,7 @@ def audit(
     at = chosen_steps(checkpoints, len(record.states))
     truth = told_problem(mdp, agent)
     sizes = sizes_of_problem(truth, agent)
-    reachability = Reachability.of(agent, h, lemma)
+    reachability = Reachability.of(agent, h, lemma, ties)
     shown = None
     if copies:
         tail = eps / 100 if accuracy is None else positive("accuracy", accuracy)

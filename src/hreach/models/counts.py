@@ -42,7 +42,7 @@ class Counts:
 
     def outcomes(self) -> Array:
         """P^ of going on to each s' and of ending there, shape (S, A, 2 S)."""
-        return predict(outcome_counts(self.counts, self.ended))
+        return predict_outcomes(self.counts, self.ended)
 
 
 class SampleMean(Counts):
@@ -76,3 +76,10 @@ def predict(counts: Array) -> Array:
 def outcome_counts(counts: Array, ended: Array) -> Array:
     """alpha of going on to each s' and of ending there, shapes (S, A, S) twice -> (S, A, 2 S)."""
     return np.concatenate([counts - ended, ended], axis=-1)
+
+
+def predict_outcomes(counts: Array, ended: Array) -> Array:
+    """P^ of going on to each s' and of ending there, (S, A, 2 S); uniform over what goes on where nothing was seen."""
+    total = counts.sum(axis=-1, keepdims=True)
+    share = np.divide(ended, total, out=np.zeros(counts.shape), where=total > 0)
+    return np.concatenate([predict(counts) - share, share], axis=-1)

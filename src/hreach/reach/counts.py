@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.errors import InputError, require
-from hreach.mdp import TabularMDP
 from hreach.models.counts import predict
 
 Array = NDArray[np.float64]
+DIGITS = 9  # deficits that differ by less are equal: they are sums and products of doubles
 
 
 def reach_weight(n: ArrayLike, h: ArrayLike) -> Array:
@@ -63,7 +63,8 @@ def most_hopeful_model(counts: Array, h: ArrayLike, target: Array) -> Array:
 def best_reachable_model(counts: Array, h: ArrayLike, truth: Array) -> Array:
     """P^{d*}_{L,t,h}: reachable models nearest to `truth` in L1, shapes (..., S); h whole, or infinite.
 
-    Where several are equally near, samples go to the states with the largest deficits, lowest index first.
+    Where several are equally near, samples go to the states with the largest deficits, lowest index first; values do
+    not depend on numbers in `hreach.reach.best`.
     """
     extra = np.broadcast_to(check_h(h), counts.shape[:-1])
     whole = np.isinf(extra) | (extra == np.floor(extra))
@@ -80,21 +81,13 @@ def best_reachable_model(counts: Array, h: ArrayLike, truth: Array) -> Array:
 
 def _allocate(counts: Array, h: int, truth: Array) -> Array:
     """Number of samples (S,) for each possible next state; O(S log S)."""
-    deficit = np.where(truth > 0, (counts.sum() + h) * truth - counts, 0)
+    deficit = np.where(truth > 0, np.round((counts.sum() + h) * truth - counts, DIGITS), 0)
     units = np.maximum(np.floor(deficit), 0)
     spare = int(units.sum()) - h
     if spare >= 0:  # every unit gains the same: drop the surplus from the smallest deficits
         order = np.argsort(-deficit, kind="stable")
         kept = np.diff(np.minimum(np.cumsum(units[order]), h), prepend=0.0)
         return np.asarray(kept[np.argsort(order, kind="stable")])
-    remainder = np.where(truth > 0, deficit - units, -np.inf)
+    remainder = np.where(truth > 0, np.round(deficit - units, DIGITS), -np.inf)
     units[np.argsort(-remainder, kind="stable")[:-spare]] += 1
     return units
-
-
-def reachable_value(counts: Array, h: ArrayLike, mdp: TabularMDP) -> Array:
-    """V^{d*}_{L,t,h}, shape (S,): the optimal value under the best reachable model of every pair."""
-    truth = mdp.transitions()
-    require(counts.shape == truth.shape, "counts shape", counts.shape, f"the MDP's (S, A, S) = {truth.shape}")
-    model = best_reachable_model(counts, h, truth)
-    return TabularMDP(model / model.sum(axis=-1, keepdims=True), mdp.reward_table(), mdp.gamma).optimal_value()

@@ -1,6 +1,6 @@
 """What the definitions and Lemma 1 speak of, measured along a run: functions of arrays over its steps.
 
-A run is given by values at the states it visited: V^{d*}_{L,t,h}(s_t) (`hreach.reach.counts.reachable_value`),
+A run is given by values at the states it visited: V^{d*}_{L,t,h}(s_t) (`hreach.reach.best.reachable_value`),
 V~(s_t), V_{h=0}(s_t) and V^{A_t}(s_t). Steps are on the last axis; what stands before it (runs) is kept.
 """
 
