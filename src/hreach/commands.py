@@ -26,7 +26,9 @@ def bound(
     states: States,
     actions: Actions,
     gamma: Gamma,
-    r_max: Annotated[float, typer.Option(help="Largest reward; rewards are in [0, r_max].")] = 1.0,
+    r_max: Annotated[float, typer.Option(help="Largest reward.")] = 1.0,
+    r_min: Annotated[float, typer.Option(help="Least reward; negative for costs.")] = 0.0,
+    ends: Annotated[bool, typer.Option("--ends", help="Episodes can end: the rest is then worth 0.")] = False,
     eps: Annotated[float | None, typer.Option(help="Accuracy of the value.")] = None,
     delta: Annotated[float | None, typer.Option(help="Probability of failure.")] = None,
     h: Annotated[float | None, typer.Option(help="Further samples of each pair that are hoped about.")] = None,
@@ -40,7 +42,8 @@ def bound(
     """
     from hreach.theory import Sizes, promise
 
-    found = promise(Sizes(states, actions, gamma, r_max), eps=eps, delta=delta, h=h, t=t, form=form)  # type: ignore[arg-type]
+    sizes = Sizes(states, actions, gamma, r_max, r_min=r_min, ends=ends)
+    found = promise(sizes, eps=eps, delta=delta, h=h, t=t, form=form)  # type: ignore[arg-type]
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
         return

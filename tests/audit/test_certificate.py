@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import InputError, TabularMDP, kernels, theory
-from hreach.agents.certificate import PlainValue, sizes_of
+from hreach.agents.certificate import PlainValue
 from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
 from hreach.models.counts import predict
@@ -222,7 +222,7 @@ def test_an_h_for_each_pair_promises_its_smallest_and_counts_with_its_largest() 
     table = np.arange(1.0, 11.0).reshape(5, 2)
     found = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=table).certificate(0, eps=1)
     assert (found.h, found.h_most) == (1, 10)
-    assert float(found.sample_complexity()) == float(theory.sample_complexity(sizes_of(found.problem), 1, 0.1, 10))
+    assert float(found.sample_complexity()) == float(theory.sample_complexity(found.problem.sizes, 1, 0.1, 10))
 
 
 def test_a_growing_h_promises_its_current_value() -> None:

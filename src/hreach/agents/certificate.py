@@ -20,7 +20,7 @@ from hreach.agents.greedy import plain
 from hreach.compiling import Array, resolved
 from hreach.errors import InputError
 from hreach.reach.counts import hopeful
-from hreach.theory import Bound, Form, Sizes, anytime_error, explicit_exploration_runtime, sample_complexity
+from hreach.theory import PROVED_FOR, Bound, Form, Sizes, anytime_error, explicit_exploration_runtime, sample_complexity
 from hreach.theory.bound import check_delta, check_epsilon
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ class Certificate:
     h_most     the most that it hopes for in any pair, by which the bounds count
     notes      where the agent is not quite what the statements are about
 
-    The bounds are proved for an agent that stops learning a pair after m samples (`freeze_at="theory"`).
+    The bounds are proved for an agent that stops learning a pair after m samples (`freeze_at="theory"`); `str` of a
+    certificate, and its notes, say whether this is one.
     """
 
     samples: int
@@ -98,21 +99,22 @@ class Certificate:
 
     def sample_complexity(self, form: Form = "corrected") -> Bound:
         """At most so many steps are more than eps below V^{d*}_h, with probability 1 - delta. Paper: Theorem 1."""
-        return _sample_complexity(sizes_of(self.problem), self.eps, self.delta, self._h(), form)
+        return _sample_complexity(self.problem.sizes, self.eps, self.delta, self._h(), form)
 
     def exploration_runtime(self, form: Form = "corrected") -> Bound:
         """At most so many steps have a gap above eps, with probability 1 - delta. Paper: Corollary 2."""
-        return _exploration_runtime(sizes_of(self.problem), self.eps, self.delta, self._h(), form)
+        return _exploration_runtime(self.problem.sizes, self.eps, self.delta, self._h(), form)
 
     def anytime_error(self, form: Form = "corrected") -> Bound:
         """eps_{t,h} after this many steps: Theorem 1 turned round. Paper: Corollary 1."""
-        return anytime_error(sizes_of(self.problem), max(self.samples, 1), self.delta, self._h(), form)
+        return anytime_error(self.problem.sizes, max(self.samples, 1), self.delta, self._h(), form)
 
     def __str__(self) -> str:
         word = "over" if self.over else "not over"
         return (
             f"after {self.samples} samples, state {self.state}: V~ = {self.internal:.4g}, V(h=0) = {self.current:.4g}, "
-            f"gap {self.gap:.3g} (+- {self.accuracy:.2g}); explicit exploration at eps = {self.eps:g} is {word}."
+            f"gap {self.gap:.3g} (+- {self.accuracy:.2g}); explicit exploration at eps = {self.eps:g} is {word}. "
+            f"Its bounds: {self.notes[-1]}."
         )
 
     def _h(self) -> float:
@@ -157,9 +159,18 @@ def notes(agent: TabularAgent) -> list[str]:
         found.append(f"the prior weighs {agent.problem.prior:g} samples; the bounds are for the bare sample mean")
     if agent.strategy.growing:
         found.append("h grows: a bound at a step is for the h of that step, totals are for the last one")
-    if agent.strategy.freeze_at == np.inf:
-        found.append("the bounds are proved for an agent that stops learning a pair after m samples")
+    found.append(_freezes(agent))
     return found
+
+
+def _freezes(agent: TabularAgent) -> str:
+    """For which agent the bounds are proved, and whether this is it."""
+    facts = agent.strategy.facts
+    if "m" in facts and np.isfinite(agent.strategy.freeze_at):
+        return (
+            f"pairs are frozen after m = {facts['m']:.4g} samples: what is proved holds at the eps and delta of that m"
+        )
+    return f"the bounds are proved for {PROVED_FOR}"
 
 
 def hopes(agent: TabularAgent) -> bool | None:
@@ -169,14 +180,6 @@ def hopes(agent: TabularAgent) -> bool | None:
     if agent.strategy.formula is hopeful:
         return True
     return False if agent.strategy.formula is plain else None
-
-
-def sizes_of(problem: Problem) -> Sizes:
-    """What the bounds need to know of a problem."""
-    per_transition = problem.reward is not None and problem.reward.shape[2] > 1
-    return Sizes(
-        problem.states, problem.actions, problem.gamma, problem.r_max, per_transition, problem.r_min, problem.ends
-    )
 
 
 @lru_cache(maxsize=64)

@@ -33,6 +33,7 @@ of 20 states and 4 actions ("growing": a quarter), for whose 80 pairs 10,000 ste
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from numba import njit
@@ -40,18 +41,32 @@ from numpy.typing import ArrayLike
 
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array, Formula
-from hreach.errors import require
+from hreach.errors import InputError, positive, require, shown
 from hreach.reach.counts import check_h, hopeful
 from hreach.reach.growing import growth, is_growing
+from hreach.theory.discrete import known_threshold
 
 ADAPTIVE = 2.0  # c of an adaptive h
 
 
-def build(problem: Problem, h: ArrayLike | Callable[[float], float], c: float | None = None) -> Strategy:
+def build(
+    problem: Problem,
+    h: ArrayLike | Callable[[float], float],
+    c: float | None = None,
+    freeze_at: float | str | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+) -> Strategy:
     """h: a number, an array (S, A), or a function of n = alpha(s, a) in plain arithmetic; h >= 0, real.
 
     Or "growing": h = c ln(t + 2), c above 0, .5 unless given; or "adaptive". `kernels._due`: when they are updated.
+
+    freeze_at   samples after which a pair is learnt no more (default: never); "theory": the m of Theorem 1 for
+                `epsilon` and `delta` (.1 unless given), the agent for which the bounds are proved
     """
+    frozen = freeze_at is not None or epsilon is not None or delta is not None
+    if frozen and (is_growing(h) or isinstance(h, str) or callable(h)):
+        raise InputError(f"h is {shown(h)}, but must be numbers where freeze_at, epsilon or delta is given.")
     if is_growing(h):
         return Strategy(hopeful, {"c": growth(c)}, "given", growing=True)
     require(c is None, "c", c, "left out unless h is 'growing'")
@@ -62,7 +77,22 @@ def build(problem: Problem, h: ArrayLike | Callable[[float], float], c: float | 
     table = check_h(h)
     shape = (problem.states, problem.actions)
     require(table.shape in ((), shape), "h shape", table.shape, f"a number or an array of shape {shape}")
-    return Strategy(hopeful, {"h": table}, "given")
+    facts = _freezing(problem, float(table.max()), freeze_at, epsilon, delta)
+    stop = problem.prior + facts["m"] if facts else math.inf
+    return Strategy(hopeful, {"h": table}, "given", facts, stop)
+
+
+def _freezing(
+    problem: Problem, h: float, freeze_at: float | str | None, epsilon: float | None, delta: float | None
+) -> dict[str, float]:
+    """m, the samples after which a pair is frozen, and the epsilon and delta that it is for; empty: never."""
+    if isinstance(freeze_at, str) and freeze_at == "theory":
+        e, d = positive("epsilon", epsilon), 0.1 if delta is None else delta
+        return {"m": math.ceil(float(known_threshold(problem.sizes, e, d, h))), "epsilon": e, "delta": float(d)}
+    require(epsilon is None, "epsilon", epsilon, "left out unless freeze_at is 'theory'")
+    require(delta is None, "delta", delta, "left out unless freeze_at is 'theory'")
+    require(not isinstance(freeze_at, str), "freeze_at", freeze_at, "a number of samples or 'theory'")
+    return {} if freeze_at is None else {"m": positive("freeze_at", freeze_at)}
 
 
 def _hopeful_by(h: Callable[[float], float]) -> Formula:

@@ -29,6 +29,7 @@ from hreach.streams import agent_stream
 
 if TYPE_CHECKING:
     from hreach.agents.certificate import Certificate, Certifier
+    from hreach.theory import Sizes
 
 _refresh_all, _grow = announcing(kernels.refresh_all), announcing(kernels.grow)
 
@@ -57,6 +58,14 @@ class Problem:
     def values(self) -> ValueRange:
         """The range of values."""
         return ValueRange(self.r_min, self.r_max, self.gamma, self.ends)
+
+    @property
+    def sizes(self) -> Sizes:
+        """What the bounds need to know of it."""
+        from hreach.theory import Sizes
+
+        per_transition = self.reward is not None and self.reward.shape[2] > 1
+        return Sizes(self.states, self.actions, self.gamma, self.r_max, per_transition, self.r_min, self.ends)
 
 
 @dataclass(frozen=True)

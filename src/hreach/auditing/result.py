@@ -77,7 +77,7 @@ class Audit:
                       the next. Theorem 1
     exploring_steps   steps, all of them looked at, with |V~ - V_{h=0}| > eps; within `gap_accuracy`. Corollary 2
     exploration_over  the step from which on there are none (Definition 3); None if the last one still is
-    average_loss      mean of (1 - gamma^(T-t)) (V^{d*} - V^{A_t}). Corollary 1
+    average_loss      mean of V^{d*} - V^{A_t}; unless the form is "corrected", times 1 - gamma^(T-t). Corollary 1
     regret            V*(s_0, T) less the run's own discounted rewards: one draw. Appendix Eq. (1)
     loss_of_run       mean over t of V*(s_t, T) less the discounted rewards from t on: one draw. Appendix Eq. (2)
     violations        checkpoints at which Lemma 1 does not hold (for agents for which it need not), and the first step
@@ -177,7 +177,7 @@ def summed_up(measured: Measured, truth: TabularMDP, sizes: Sizes, eps: float, d
     bound = theory.anytime_error(sizes, at + 1.0, delta, hope, form)
     errors = theory.measured_anytime_error(v["reachable"], v["policy"])
     width = np.diff(at, append=steps)
-    finite = 1 - truth.gamma ** (steps - at.astype(np.float64))
+    share = 1.0 if form == "corrected" else 1 - truth.gamma ** (steps - at.astype(np.float64))
     still = np.zeros(steps)
     over = int(theory.measured_exploration_runtime(measured.gap, still, eps))
     below = np.flatnonzero(v["short"] > v["shortfall"])
@@ -219,7 +219,7 @@ def summed_up(measured: Measured, truth: TabularMDP, sizes: Sizes, eps: float, d
         ),
         exploration_over=over if over < steps else None,
         average_loss=total(
-            (width * finite) @ errors / width.sum(), theory.average_loss(sizes, steps, delta, most, form), False
+            (width * share) @ errors / width.sum(), theory.average_loss(sizes, steps, delta, most, form), False
         ),
         regret=regret,
         loss_of_run=loss,

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hreach.errors import InputError, require
+from hreach.errors import InputError, require, shown
 from hreach.models.counts import predict
 
 Array = NDArray[np.float64]
@@ -46,9 +46,12 @@ def hopeful(counts: Array, total: float, reward: float, parameters: Array) -> tu
 def check_h(h: ArrayLike) -> Array:
     """h as an array of numbers of at least 0 (infinity allowed: every model is within reach)."""
     try:
-        result = np.asarray(h, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"h is {h!r}, but must be a number, an array or a function of the counts.") from error
+        result = np.asarray(h)
+    except ValueError:
+        result = np.asarray("ragged")
+    if result.dtype.kind not in "iuf":
+        raise InputError(f"h is {shown(h)}, but must be a number, an array or a function of the counts.")
+    result = result.astype(np.float64)
     require(bool(np.all(result >= 0)), "h", h, "at least 0 (infinity is allowed, nan is not)")
     return result
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from hreach.theory.bound import FORMS, Bound, Form
 from hreach.theory.discrete import (
+    PROVED_FOR,
     PacMdp,
     Sizes,
     affordable_h,
     anytime_error,
     anytime_error_order,
-    average_loss,
     bolt_sample_complexity,
     estimation_gap,
     explicit_exploration_order,
@@ -48,6 +48,7 @@ from hreach.theory.linear import (
     linear_pac_mdp_sample_complexity,
     linear_sample_complexity,
 )
+from hreach.theory.loss import average_loss
 from hreach.theory.measured import (
     bad_steps,
     exploring_steps,
@@ -69,6 +70,7 @@ from hreach.theory.statements import STATEMENTS, Statement
 
 __all__ = [
     "FORMS",
+    "PROVED_FOR",
     "STATEMENTS",
     "Bound",
     "Form",

@@ -53,7 +53,7 @@ class Bound:
 
 def too_coarse(eps: Array, top: float) -> tuple[str, Array]:
     """A reason: eps is no smaller than the range of values (or smaller by a rounding error in 1 - gamma)."""
-    return f"epsilon is not below r_max/(1 - gamma) = {top:.6g}: every policy is that close", np.asarray(
+    return f"epsilon is not below the range of values, {top:.6g}: every policy is that close", np.asarray(
         eps >= top * (1 - 1e-12)
     )
 

@@ -1,10 +1,12 @@
 """Algorithm 1 (discrete domain): Theorem 1, its corollaries, the rivals of Remarks 1 and 2, Propositions 1 and 2.
 
-Notation: V = r_max/(1-gamma), the largest value; Lam = ln(2^(|S|+1) |S||A| / delta), so that the first n samples of
-every pair, and all later sample means as well, are within sqrt(2 Lam/n) of P in L1 with probability 1 - delta/2
-(Weissman et al. 2003, Theorem 2.1, and a union over pairs; "all later" costs nothing, because sample means are a
-reverse martingale and Doob's inequality turns each Chernoff bound at n into one for all n' >= n: an agent that never
-stops learning loses nothing here). 2^|S| is never computed.
+Notation: V = v_max - v_min, the range of values (`hreach.ranges`), which is r_max/(1-gamma) for the paper's rewards in
+[0, r_max]; the argument only uses that two values differ by V at most, so rewards of any sign and ends of episodes
+change nothing else. Lam = ln(2^(|S|+1) |S||A| / delta), so that the first n samples of every pair, and all later sample
+means as well, are within sqrt(2 Lam/n) of P in L1 with probability 1 - delta/2 (Weissman et al. 2003, Theorem 2.1, and
+a union over pairs; "all later" costs nothing, because sample means are a reverse martingale and Doob's inequality turns
+each Chernoff bound at n into one for all n' >= n: an agent that never stops learning loses nothing here). 2^|S| is
+never computed.
 
 Where the corrected form differs from the proof of Theorem 1:
 
@@ -12,6 +14,7 @@ Where the corrected form differs from the proof of Theorem 1:
     V (h/m + e). A step's error is worth the range of gamma V~ at most, and it is made 1/(1-gamma) times over, so the
     value is off by
         kappa (h/(m+h) + e/2),    kappa = gamma V/(1-gamma) for rewards R(s, a), V/(1-gamma) for R(s, a, s').
+    (Of the first part h/(m+h) kappa is not the least that can be said, see `optimism_gap`, but linear in h/m.)
     V h/m and h* as printed fail for gamma near 1 (tests/paper/test_optimism.py), and so do the counts of Theorem 1
     and Corollary 2 that follow, "printed" and "proof" alike: for large h, hope fades only after some h/(1-gamma) vain
     steps (tests/theory/test_theory_simulated.py). The corrected steps are checked in tests/theory/test_theory_steps.py.
@@ -23,8 +26,9 @@ Where the corrected form differs from the proof of Theorem 1:
 
 What no form repairs: "all but at most tau steps" does not say that the bad steps come first, so "for all t >= tau" in
 Definition 1 and Definition 3 and "at time t" in Corollary 1 read more into Theorem 1 than it says. And the argument
-follows one policy through a window of H' steps, as an agent does that stops learning a pair after m samples (as MBIE
-does); Algorithm 1 as printed keeps learning and may change its policy inside the window.
+follows one policy through a window of H' steps. So Theorem 1 and its corollaries, in every form, are proved for an
+agent that stops learning a pair after m samples, as MBIE does: `make_agent("pac-rmdp", ..., freeze_at="theory")`.
+Algorithm 1 as printed keeps learning and may change its policy inside the window (`PROVED_FOR`).
 """
 
 from __future__ import annotations
@@ -35,7 +39,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hreach.errors import discount, positive, require, whole
+from hreach.errors import positive, require, whole
+from hreach.ranges import ValueRange
 from hreach.theory.bound import (
     Array,
     Bound,
@@ -52,13 +57,14 @@ from hreach.theory.bound import (
     too_coarse,
 )
 
-_EXACT_STEPS = 1000  # average_loss adds up every step until here, and one in a thousand after that
-_BELOW_HORIZON = "t is below the horizon H' of this error: no such error can have been seen yet"
+PROVED_FOR = 'an agent that stops learning a pair after m samples: freeze_at="theory"'
+BELOW_HORIZON = "t is below the horizon H' of this error: no such error can have been seen yet"
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the bounds know of a problem: |S|, |A|, gamma, rewards in [0, r_max], and whether they are R(s, a, s')."""
+    """What the bounds know of a problem: |S|, |A|, gamma, rewards in [r_min, r_max], whether they are R(s, a, s'), and
+    whether episodes can end."""
 
     states: int
     actions: int
@@ -71,10 +77,12 @@ class Sizes:
     def __post_init__(self) -> None:
         whole("states", self.states, 1)
         whole("actions", self.actions, 1)
-        discount(self.gamma)
-        positive("r_max", self.r_max)
-        ok = isinstance(self.per_transition, bool | np.bool_)
-        require(ok, "per_transition", self.per_transition, "True for rewards R(s, a, s'), False for R(s, a)")
+        values = ValueRange(self.r_min, self.r_max, self.gamma, self.ends)
+        above = "above 0" if self.r_min == 0 else f"above r_min, {self.r_min:g}, unless episodes can end"
+        require(values.reward_range > 0, "r_max", self.r_max, above)
+        for name in ("per_transition", "ends"):
+            ok = isinstance(getattr(self, name), bool | np.bool_)
+            require(ok, name, getattr(self, name), "True or False")
 
     @property
     def pairs(self) -> float:
@@ -83,8 +91,8 @@ class Sizes:
 
     @property
     def top(self) -> float:
-        """V = r_max/(1-gamma), the largest value; an error of this size says nothing."""
-        return self.r_max / (1 - self.gamma)
+        """V = v_max - v_min; an error of this size says nothing."""
+        return ValueRange(self.r_min, self.r_max, self.gamma, self.ends).span
 
     def error_scale(self, form: Form = "corrected") -> float:
         """What a model error of one at every step does to a value: V as printed, kappa when corrected (point 1)."""
@@ -112,14 +120,19 @@ def horizon(sizes: Sizes, eps: ArrayLike) -> Array:
 def optimism_gap(sizes: Sizes, n: ArrayLike, h: ArrayLike, form: Form = "corrected") -> Array:
     """How far V~ can be above the value with h = 0 when every pair has n samples or more. Paper: Theorem 1 (proof).
 
-    printed, proof   V h/n               infinite for n = 0 < h
-    corrected        kappa h/(n + h)     printed times kappa/V n/(n + h), kappa/V = gamma/(1-gamma) or 1/(1-gamma)
+    printed, proof   V h/n                          infinite for n = 0 < h
+    corrected        g V h/((1-gamma) n + h)        g = gamma for rewards R(s, a), 1 for R(s, a, s')
+
+    Corrected: with w = h/(n+h) the gap is D <= w g V + (1 - w) gamma D, and the bound is attained. It never exceeds V;
+    the printed one holds for R(s, a) if gamma <= 1/2, and for R(s, a, s') only while n <= h/gamma.
     """
     check_form(form)
     n_, h_ = np.broadcast_arrays(check_samples("n", n), check_samples("h", h))
-    below = n_ + h_ if form == "corrected" else n_
+    corrected = form == "corrected"
+    below = (1 - sizes.gamma) * n_ + h_ if corrected else n_
     share = np.divide(h_, below, out=np.where(h_ > 0, np.inf, np.zeros(h_.shape)), where=below > 0)
-    return np.asarray(sizes.error_scale(form) * share)
+    lead = sizes.gamma if corrected and not sizes.per_transition else 1.0
+    return np.asarray(lead * sizes.top * share)
 
 
 def estimation_gap(sizes: Sizes, n: ArrayLike, delta: ArrayLike, form: Form = "corrected") -> Array:
@@ -202,7 +215,7 @@ def anytime_error(sizes: Sizes, t: ArrayLike, delta: ArrayLike, h: ArrayLike, fo
     check_form(form)
     y = -np.log(d)
     eps = _smallest_error(sizes, t_, y, x, form)
-    return Bound.of(eps, too_coarse(eps, sizes.top), (_BELOW_HORIZON, t_ < _horizon(sizes, eps, 6.0)))
+    return Bound.of(eps, too_coarse(eps, sizes.top), (BELOW_HORIZON, t_ < _horizon(sizes, eps, 6.0)))
 
 
 def affordable_h(sizes: Sizes, eps: ArrayLike, delta: ArrayLike, t: ArrayLike, form: Form = "corrected") -> Bound:
@@ -240,26 +253,6 @@ def failure_probability(sizes: Sizes, eps: ArrayLike, h: ArrayLike, t: ArrayLike
     return Bound.of(
         delta, too_coarse(e, sizes.top), ("t is too small: nothing is promised with any probability", delta >= 1)
     )
-
-
-def average_loss(sizes: Sizes, T: ArrayLike, delta: ArrayLike, h: ArrayLike, form: Form = "corrected") -> Bound:
-    """The anytime T-step average loss 1/T sum_{t=1..T} (1 - gamma^(T+1-t)) eps_{t,h}. Paper: Corollary 1.
-
-    printed, proof: eps_{t,h} as it is, though it exceeds V for small t; corrected: V there, as no error is larger. Up
-    to 1000 every step is added up; beyond, eps_{t,h} is taken from the beginning of each thousandth part of t, so the
-    sum is an upper bound that is at most .1 % too large.
-    """
-    T_, d, x = np.broadcast_arrays(check_steps("T", T), check_delta(delta), check_samples("h", h))
-    require(bool(np.all(np.floor(T_) == T_)), "T", T, "a whole number of steps")
-    check_form(form)
-    value, trivial = np.empty(T_.shape), np.empty(T_.shape)
-    for i in np.ndindex(T_.shape):
-        begin, weight = _blocks(float(T_[i]), sizes.gamma)
-        eps = _smallest_error(sizes, begin, np.full(begin.shape, -math.log(d[i])), np.full(begin.shape, x[i]), form)
-        capped = np.minimum(eps, sizes.top) if form == "corrected" else eps
-        value[i], trivial[i] = np.sum(weight * capped) / T_[i], np.sum(weight) * sizes.top / T_[i]
-    empty = "the average loss is not below that of earning nothing"
-    return Bound.of(value, (empty, value >= trivial * (1 - 1e-12)), (_BELOW_HORIZON, _horizon(sizes, value, 6.0) > T_))
 
 
 # --- Theorem 1, second part -----------------------------------------------------------------------------------------
@@ -532,15 +525,3 @@ def _believed(sizes: Sizes, y: Array) -> Array:
     """b of `exploration_threshold`."""
     steep = max(1.0, 2 * sizes.gamma / (1 - sizes.gamma))
     return np.asarray(sizes.states * steep * (math.log(2 * sizes.pairs) + math.log(sizes.states) + y))
-
-
-def _blocks(T: float, gamma: float) -> tuple[Array, Array]:
-    """First steps t of blocks that cover 1..T, and the sum of 1 - gamma^(T+1-t) over each block."""
-    begin = np.arange(1.0, min(T, _EXACT_STEPS) + 1)
-    if T > _EXACT_STEPS:
-        parts = math.ceil(math.log(T / _EXACT_STEPS) / math.log1p(1e-3))
-        later = np.floor(np.geomspace(_EXACT_STEPS + 1, T, parts + 1))
-        begin = np.concatenate([begin, np.unique(later)])
-    length = np.diff(begin, append=T + 1)
-    gone = np.power(gamma, T + 2 - begin - length) * (1 - np.power(gamma, length)) / (1 - gamma)
-    return begin, length - gone

@@ -5,6 +5,8 @@ t, delta, h    ->  eps      the anytime error                            `anytim
 eps, delta, t  ->  h        the largest h that t steps can afford        `affordable_h`
 eps, h, t      ->  delta    the failure probability                      `failure_probability`
 eps, delta     ->  h, t     h*(eps, delta): near-optimal, not only near what is reachable
+
+The statements are proved for an agent that stops learning a pair after m samples (`hreach.theory.discrete`).
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from typing import Any
 from hreach.errors import InputError
 from hreach.theory.bound import Bound, Form
 from hreach.theory.discrete import (
+    PROVED_FOR,
     Sizes,
     affordable_h,
     anytime_error,
-    average_loss,
     bolt_sample_complexity,
     explicit_exploration_runtime,
     failure_probability,
@@ -28,6 +30,7 @@ from hreach.theory.discrete import (
     mbie_sample_complexity,
     sample_complexity,
 )
+from hreach.theory.loss import average_loss
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Promise:
         return (
             f"With h = {self.h:.4g} all but {self.t:.2g} steps of the agent are within {self.eps:.3g} of the best that "
             f"{self.h:.4g} more samples of each pair can reach, except with probability {self.delta:.3g}; "
-            "to a life of fewer steps this bound promises nothing."
+            f"to a life of fewer steps this bound promises nothing. Proved for {PROVED_FOR}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,9 +75,10 @@ class Promise:
         plain = {"eps": self.eps, "delta": self.delta, "h": self.h, "t": self.t}
         numbers = {name: value if math.isfinite(value) else None for name, value in plain.items()}
         lines = [{**asdict(line), "value": line.value if math.isfinite(line.value) else None} for line in self.lines]
-        about = {"sizes": asdict(self.sizes), "form": self.form, "computed": list(self.found)}
+        about = {"sizes": asdict(self.sizes), "form": self.form, "proved_for": PROVED_FOR}
         return {
             **about,
+            "computed": list(self.found),
             **numbers,
             "vacuous": bool(self.why),
             "why": self.why,
@@ -97,7 +101,7 @@ def promise(
     >>> from hreach.theory import Sizes, promise
     >>> found = promise(Sizes(5, 2, 0.95), eps=2.0, delta=0.1, h=8)
     >>> found.found, f"{found.t:.1e}"
-    (('t',), '3.0e+11')
+    (('t',), '2.8e+11')
     """
     known = {n: v for n, v in (("eps", eps), ("delta", delta), ("h", h), ("t", t)) if v is not None}
     missing = tuple(name for name in ("eps", "delta", "h", "t") if name not in known)

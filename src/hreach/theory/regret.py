@@ -66,15 +66,18 @@ def average_loss_from_values(best: ArrayLike, achieved: ArrayLike, first: int = 
 
 
 def horizon_share(T: int, gamma: float) -> Array:
-    """1 - gamma^(T+1-t) for t = 1, ..., T: turns an error over all time into one over T + 1 - t steps.
-    Paper: Corollary 1.
+    """1 - gamma^(T+1-t) for t = 1, ..., T, by which Corollary 1 turns an error over all time into one over T + 1 - t
+    steps. Paper: Corollary 1.
+
+    It does so where the error is spread evenly over time, and not in general (`hreach.theory.loss`).
     """
     require(isinstance(T, int | np.integer) and T >= 1, "T", T, "a whole number of at least 1")
     return np.asarray(1 - discount(gamma) ** (T + 1.0 - np.arange(1, T + 1)))
 
 
 def truncation(T: int, gamma: float, r_max: float = 1.0) -> Array:
-    """gamma^(T+1-t) r_max/(1-gamma), t = 0, ..., T: how much V(s_t) can exceed V(s_t, T). Paper: Appendix Eq. (2).
+    """gamma^(T+1-t) r_max/(1-gamma), t = 0, ..., T: how much V(s_t) can exceed V(s_t, T), for rewards in [0, r_max].
+    Paper: Appendix Eq. (2).
 
     With it values over all time, which `hreach.TabularMDP` gives, bound those over T steps: V - truncation <= V(., T)
     <= V.

@@ -77,7 +77,11 @@ _ALL = (
         "Corollary 1",
         "Anytime error bound, discrete",
         "Discrete Domain; A4",
-        (*_in("discrete", "anytime_error", "average_loss", "anytime_error_order"), *_in("regret", "horizon_share")),
+        (
+            *_in("discrete", "anytime_error", "anytime_error_order"),
+            *_in("loss", "average_loss"),
+            *_in("regret", "horizon_share"),
+        ),
         "A4 calls it Corollary 3 once, where it speaks of the average loss.",
     ),
     Statement(
