@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import hreach
+from hreach import TabularMDP
 from hreach.choosing import HS, Choice, Option, choose_h, picture
+from hreach.lifetimes import earnings
 from hreach.surrogates import best_pairs, random_mdp
 from hreach.theory import Sizes, anytime_error, explicit_exploration_runtime
 
@@ -160,6 +162,76 @@ def test_the_discount_is_the_one_asked_for() -> None:
     assert far.optimum == pytest.approx(0.8085825)
 
 
+def test_without_one_it_is_the_model_s_own(tmp_path: Path) -> None:
+    mdp = hreach.make_domain("modified-chain").mdp()
+    for gamma in (0.2, 0.95):
+        np.savez(tmp_path / "model.npz", P=mdp.transitions(), R=mdp.reward_table(), gamma=gamma)
+        own = choose_h(400, surrogates=TabularMDP.load(tmp_path / "model.npz"), hs=[8], runs=10, threads=1)
+        asked = choose_h(400, gamma, surrogates=mdp, hs=[8], runs=10, threads=1)
+        assert own.to_json() == asked.to_json()
+        assert own.gamma == gamma
+
+
+# --- costs and goals ----------------------------------------------------------------------------------------------
+
+
+def corridor(length: int = 6) -> TabularMDP:
+    """Every step costs 1; the way to the right ends the episode. Going left, or half of the time right, goes back."""
+    P, end = np.zeros((length, 2, length)), np.zeros((length, 2, length))
+    for s in range(length):
+        P[s, 0, max(s - 1, 0)] = 1
+        P[s, 1, min(s + 1, length - 1)] = P[s, 1, max(s - 1, 0)] = 0.5
+    end[-1, 1, -1] = 1
+    return TabularMDP(P, np.full((length, 2), -1.0), 0.95, end=end)
+
+
+def test_where_every_step_costs_episodes_are_compared() -> None:
+    choice = choose_h(3000, surrogates=corridor(), hs=[0, 1, 4, "adaptive"], runs=40, seed=1, threads=1)
+    assert choice.unit == "episode"
+    steps = expected_steps()
+    assert choice.optimum == pytest.approx(-steps)
+    best = by_h(choice)["1"]
+    assert -1.3 * steps < best.average < -steps
+    assert best.poor_end < 0.2
+    assert best.loss is not None
+    assert -0.5 < best.loss < 0.5
+    assert choice.reason.count("per episode") == 1
+
+
+def expected_steps() -> float:
+    """From the left end to the goal, always right: (I - Q) n = 1."""
+    mdp = corridor()
+    Q = (mdp.transitions() - mdp.endings())[:, 1]
+    return float(np.linalg.solve(np.eye(6) - Q, np.ones(6))[0])
+
+
+def test_a_run_that_never_gets_there_has_a_poor_end_and_a_good_one_has_not() -> None:
+    """Per step all of them cost 1, so no share of the optimum could tell them apart."""
+    reward = -np.ones((2, 100))
+    ended = np.zeros((2, 100), dtype=np.bool_)
+    ended[0, 9::10] = True
+    np.testing.assert_allclose(earnings(reward, None, 0, 100), [-1, -1])
+    np.testing.assert_allclose(earnings(reward, ended, 0, 100), [-10, -100])
+    np.testing.assert_allclose(earnings(reward, ended, 95, 100), [-10, -100])
+    np.testing.assert_allclose(earnings(reward, ended, 92, 95), [-5, -95])
+
+
+def test_bounds_know_negative_rewards() -> None:
+    P = np.array([[[0.5, 0.5], [1, 0]], [[1, 0], [0, 1]]])
+    R = np.array([[-10, -9], [0.1, -10.0]])
+    here, there = (choose_h(50, surrogates=TabularMDP(P, r, 0.9), hs=[2], runs=2, epsilon=0.5, threads=1)
+                   for r in (R, R + 10))  # fmt: skip
+    assert here.options[0].exploration == pytest.approx(there.options[0].exploration)
+    assert (here.options[0].exploration or 0) > 1e12
+
+
+def test_progress_tells_of_every_run() -> None:
+    told: list[tuple[int, int]] = []
+    choose_h(50, surrogates="chain", hs=[1, 2], runs=6, threads=1, progress=lambda *done: told.append(done))
+    assert sum(done for done, _ in told) == 12
+    assert {whole for _, whole in told} == {12}
+
+
 def test_rows_and_json_say_the_same() -> None:
     choice = chosen("chain", 300, (1, 8, 16))
     told = json.loads(choice.to_json())
@@ -172,7 +244,7 @@ def test_rows_and_json_say_the_same() -> None:
 
 def test_the_same_seed_gives_the_same_choice_and_blocks_of_runs_do_not_matter(monkeypatch: Any) -> None:
     first = chosen("chain", 300, (1, 8, 16)).to_json()
-    monkeypatch.setattr("hreach.choosing._BLOCK", 1000)
+    monkeypatch.setattr("hreach.lifetimes.BLOCK", 1000)
     again = choose_h(300, 0.95, surrogates="chain", hs=(1, 8, 16), runs=60, seed=1, threads=1).to_json()
     assert first == again
 

@@ -5,10 +5,12 @@ of random MDPs of its size (`hreach.surrogates`). For each h, over the same surr
 
     bounds    the explicit exploration runtime (Paper: Corollary 2) and the anytime error at T (Paper: Corollary 1)
     average   reward per step over the lifetime, mean over runs, with a bootstrap interval (runs resampled within each
-              surrogate)
-    loss      1 - average / average of the fixed h that earned most in these runs, which is known in hindsight only
+              surrogate); where the optima of all surrogates cost and their episodes end, reward per episode
+    loss      what is missing to the average of the fixed h that earned most in these runs, which is known in hindsight
+              only, as a share of its size
     stuck     the share of runs that never took a pair of the set B below
-    poor end  the share of runs that earned less than half of the optimum in the last tenth of the lifetime
+    poor end  the share of runs that earned less than half of the optimum in the last tenth of the lifetime (where the
+              optimum is a cost: paid half as much again)
 
 Let pi be an optimal policy of the surrogate and mu(s) the share of time that pi spends in s in the long run, from the
 start distribution. Its support is {(s, pi(s)): mu(s) > 0}, and B are the pairs of the support with the largest expected
@@ -26,8 +28,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +38,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.errors import InputError, at_least, discount, positive, require, shown, whole
+from hreach.lifetimes import Trial, lived, optimal_earnings
+from hreach.mdp import TabularMDP
 from hreach.reach.growing import GROWTH
-from hreach.simulation import simulate
 from hreach.surrogates import best_pairs, family, given, listed, told_sizes, true_mdp
 from hreach.theory import Sizes, anytime_error, explicit_exploration_runtime
 from hreach.theory.bound import Bound, check_delta
@@ -44,7 +48,7 @@ from hreach.theory.bound import Bound, check_delta
 Array = NDArray[np.float64]
 HS: tuple[float | str, ...] = (0.5, 1, 4, 8, 16, 64, "growing", "growing:1", "adaptive")
 ENDS, RESAMPLES = (0.025, 0.975), 2000  # of a bootstrap interval of 95 %
-_BLOCK = 4_000_000  # rewards held in memory at once
+GAMMA = 0.95  # of random MDPs, unless given
 _TENTH = 0.1
 
 
@@ -56,7 +60,7 @@ class Option:
     h_at_end          its value at the end of the lifetime; None where each pair has its own
     exploration       steps with |V~ - V_{h=0}| > epsilon, at most, with probability 1 - delta
     error             eps_{T,h}: all but T steps are within it of the reachable optimum, with probability 1 - delta
-    average, low, high              reward per step, and its bootstrap interval
+    average, low, high              reward per step or episode, and its bootstrap interval
     loss, loss_low, loss_high       against the best fixed h; None where there is none or it earned nothing
     stuck, poor_end                 shares of runs
     """
@@ -93,7 +97,8 @@ class Choice:
     runs: int
     seed: int
     surrogates: tuple[str, ...]
-    optimum: float  # long-run average reward of the optimal policies, mean over the surrogates
+    unit: str  # of averages and optimum: per "step" or per "episode"
+    optimum: float  # what the optimal policies earn in the long run, mean over the surrogates
     options: tuple[Option, ...]
     recommended: str
     reason: str
@@ -115,6 +120,7 @@ class Choice:
             "runs",
             "seed",
             "surrogates",
+            "unit",
             "optimum",
             "recommended",
             "reason",
@@ -126,7 +132,7 @@ class Choice:
 
 def choose_h(
     lifetime: int,
-    gamma: float = 0.95,
+    gamma: float | None = None,
     *,
     sizes: tuple[int, int] | None = None,
     surrogates: Any = None,
@@ -138,40 +144,46 @@ def choose_h(
     members: int = 10,
     lifetimes: Sequence[int] | None = None,
     threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Choice:
     """Compare `hs` for an agent that lives `lifetime` steps.
 
+    gamma        discount; default: the surrogates' own, .95 for random MDPs; the bounds take the largest
     sizes        (|S|, |A|): the surrogates are `members` random MDPs of that size
     surrogates   instead: the name of a domain, an environment with `.mdp()`, a `TabularMDP`, or a sequence of these
     hs           numbers of at least 0, "growing" (c = .5), "growing:c", "adaptive"
     runs         simulated runs for each h, shared among the surrogates (each gets at least one)
-    epsilon      accuracy of the explicit exploration bound; default: a tenth of r_max/(1-gamma)
+    epsilon      accuracy of the explicit exploration bound; default: a tenth of the range of values
     delta        failure probability of the bounds
     lifetimes    shorter lives to be told of as well, the beginnings of the same runs (no h here knows its lifetime);
                  default: twelve, evenly spaced on a logarithmic scale
+    progress     is told how many runs were finished since it was last told, and how many there are in all
 
     Recommended is, among the h that cannot be told from the best average (the 95 % bootstrap interval of the difference
     contains 0), the one that got stuck least often, and of these the one that earned most.
     """
-    steps, discounted, runs = whole("lifetime", lifetime, 1), discount(gamma), whole("runs", runs, 1)
+    steps, runs = whole("lifetime", lifetime, 1), whole("runs", runs, 1)
+    discounted = None if gamma is None else discount(gamma)
     seed, confidence = whole("seed", seed, 0), float(check_delta(delta))
     require((sizes is None) != (surrogates is None), "sizes", sizes, "given if surrogates are not, and only then")
     agents = [_agent(h) for h in listed("hs", hs)]
     labels = [label for label, _, _ in agents]
     require(len(set(labels)) == len(labels), "hs", hs, "different from each other")
-    problems = family(sizes, discounted, whole("members", members, 1), seed) if sizes else given(surrogates)
+    own = GAMMA if discounted is None else discounted
+    problems = family(sizes, own, whole("members", members, 1), seed) if sizes else given(surrogates)
     truths = [true_mdp(env, discounted) for _, env in problems]
-    told = told_sizes(problems, truths, discounted)
+    told = told_sizes(problems, truths)
     accuracy = _TENTH * told.top if epsilon is None else positive("epsilon", epsilon)
     share = max(1, round(runs / len(problems)))
     lives = _lifetimes(steps, lifetimes)
-    optima = [t.average_reward(t.optimal_policy()) for t in truths]
+    trials = _trials([env for _, env in problems], truths)
     earned = np.empty((len(agents), len(problems), share, len(lives)))
     failed = np.empty((len(agents), len(problems), share, 2), dtype=np.bool_)
+    told_of = None if progress is None else partial(_told_of, progress, len(agents) * len(problems) * share)
     for i, (_, params, _) in enumerate(agents):
-        for j, ((_, env), truth) in enumerate(zip(problems, truths, strict=True)):
-            run = (env, {**params, "gamma": discounted}, best_pairs(truth), optima[j] / 2, (seed, j), threads)
-            earned[i, j], failed[i, j] = _lived(*run, share, lives)
+        for j, trial in enumerate(trials):
+            both = {**params, "gamma": trial.truth.gamma}
+            earned[i, j], failed[i, j] = lived(trial, both, share, lives, (seed, j), threads, told_of)
     averages, means, shares = earned.mean(axis=(1, 2)), _resampled(earned, seed), failed.mean(axis=(1, 2))
     fixed = [i for i, (_, params, _) in enumerate(agents) if not isinstance(params["h"], str)]
     losses = _losses(averages, means, fixed)
@@ -187,16 +199,18 @@ def choose_h(
         )
         for i, (label, _, h_at) in enumerate(agents)
     )
-    chosen, reason = _recommend(options, means[:, -1], steps)
+    unit = "episode" if trials[0].per_episode else "step"
+    chosen, reason = _recommend(options, means[:, -1], steps, unit)
     return Choice(
         lifetime=steps,
-        gamma=discounted,
+        gamma=told.gamma,
         epsilon=accuracy,
         delta=confidence,
         runs=share * len(problems),
         seed=seed,
         surrogates=tuple(name for name, _ in problems),
-        optimum=float(np.mean(optima)),
+        unit=unit,
+        optimum=float(np.mean([trial.optimum for trial in trials])),
         options=options,
         recommended=chosen,
         reason=reason,
@@ -218,7 +232,7 @@ def picture(result: Choice, path: str | Path) -> None:
 
     averages, lifetimes = result.averages, result.lifetimes
     best = averages.max(axis=0)
-    share = averages / np.where(best > 0, best, 1.0)
+    share = 1 - (best - averages) / np.where(best != 0, np.abs(best), 1.0)
     figure = Figure(figsize=(2.2 + 0.72 * len(lifetimes), 1.5 + 0.42 * len(averages)), layout="constrained")
     axes = figure.subplots()
     shade = axes.imshow(np.clip(share, 0.5, 1.0), vmin=0.5, vmax=1.0, cmap="cividis", aspect="auto")
@@ -234,13 +248,29 @@ def picture(result: Choice, path: str | Path) -> None:
     axes.set_yticks(range(len(marked)), marked, fontsize=9)
     axes.set_xlabel("lifetime (steps)")
     where = ", ".join(result.surrogates[:3]) + (" ..." if len(result.surrogates) > 3 else "")
-    axes.set_title(f"Average reward per step: {where}\nframe: best of the column   ★: recommended", fontsize=10)
+    axes.set_title(
+        f"Average reward per {result.unit}: {where}\nframe: best of the column   ★: recommended", fontsize=10
+    )
     bar = figure.colorbar(shade, ax=axes, ticks=[0.5, 0.75, 1.0])
     bar.ax.set_yticklabels(["half or less", "3/4", "the best"], fontsize=8)
     save_as(figure, Path(path))
 
 
 # --- parts -------------------------------------------------------------------------------------------------------
+
+
+def _trials(envs: Sequence[Any], truths: Sequence[TabularMDP]) -> list[Trial]:
+    """The surrogates with what their optima earn, all in one unit."""
+    optima = [optimal_earnings(truth) for truth in truths]
+    per_episode = all(average <= 0 and np.isfinite(total) for average, total in optima)
+    return [
+        Trial(env, truth, best_pairs(truth), total if per_episode else average, per_episode)
+        for env, truth, (average, total) in zip(envs, truths, optima, strict=True)
+    ]
+
+
+def _told_of(progress: Callable[[int, int], None], whole: int, done: int) -> None:
+    progress(done, whole)
 
 
 def _agent(h: float | str) -> tuple[str, dict[str, Any], Any]:
@@ -274,38 +304,6 @@ def _lifetimes(steps: int, given: Sequence[int] | None) -> NDArray[np.int64]:
     return np.unique(np.array([*shorter, steps], dtype=np.int64))
 
 
-def _lived(
-    env: Any, params: dict[str, Any], best: NDArray[np.bool_], little: float, seed: tuple[int, int],
-    threads: int | None, runs: int, lifetimes: NDArray[np.int64],
-) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
-    """Average reward up to each lifetime (runs, L); whether a run got stuck, and ended below `little` (runs, 2)."""
-    steps = int(lifetimes[-1])
-    averages, failed = np.empty((runs, len(lifetimes))), np.empty((runs, 2), dtype=np.bool_)
-    for part in _parts(runs, max(1, _BLOCK // steps)):
-        count = part.stop - part.start
-        done = simulate(
-            env,
-            "pac-rmdp",
-            params,
-            runs=count,
-            steps=steps,
-            seed=seed,
-            first_run=part.start,
-            threads=threads,
-            visits=True,
-        )
-        assert done.visits is not None
-        for k, t in enumerate(lifetimes):
-            averages[part, k] = done.reward[:, :t].mean(axis=1)
-        failed[part, 0] = ~(done.visits[:, best] > 0).any(axis=1)
-        failed[part, 1] = done.reward[:, steps * 9 // 10 :].mean(axis=1) < little
-    return averages, failed
-
-
-def _parts(runs: int, size: int) -> Iterator[slice]:
-    return (slice(first, min(first + size, runs)) for first in range(0, runs, size))
-
-
 def _resampled(values: Array, seed: int) -> Array:
     """Means (H, L, RESAMPLES) of bootstrap samples of values (H, problems, runs, L), drawn within each problem.
 
@@ -331,9 +329,10 @@ def _losses(averages: Array, means: Array, fixed: Sequence[int]) -> Array:
     for k in range(averages.shape[1]):
         best = fixed[int(np.argmax(averages[fixed, k]))]
         most = averages[best, k]
-        if most > 0:
-            losses[:, k, 0] = 1 - averages[:, k] / most
-            losses[:, k, 1:] = np.quantile(1 - means[:, k] / np.maximum(means[best, k], 0.001 * most), ENDS, axis=1).T
+        if most != 0:
+            losses[:, k, 0] = (most - averages[:, k]) / abs(most)
+            size = np.maximum(np.abs(means[best, k]), 0.001 * abs(most))
+            losses[:, k, 1:] = np.quantile((means[best, k] - means[:, k]) / size, ENDS, axis=1).T
     return losses
 
 
@@ -358,14 +357,14 @@ def _promise(bound: Bound) -> tuple[float | None, str]:
     return (None, f"vacuous: {bound.why}") if bound.vacuous else (float(bound), "")
 
 
-def _recommend(options: tuple[Option, ...], means: Array, steps: int) -> tuple[str, str]:
+def _recommend(options: tuple[Option, ...], means: Array, steps: int, unit: str) -> tuple[str, str]:
     """(label, one sentence)."""
     top = int(np.argmax([o.average for o in options]))
     like_the_best = np.quantile(means[top] - means, ENDS[0], axis=1) <= 0
     like_the_best[top] = True
     _, _, i = min((o.stuck, -o.average, i) for i, o in enumerate(options) if like_the_best[i])
     chosen = options[i]
-    earned = f"{chosen.average:.4g} a step over {steps} steps ({chosen.low:.4g} to {chosen.high:.4g})"
+    earned = f"{chosen.average:.4g} per {unit} over {steps} steps ({chosen.low:.4g} to {chosen.high:.4g})"
     if i == top:
         why = f"it earned most, {earned}, and {_stuck(chosen.stuck)}"
     else:

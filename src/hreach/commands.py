@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hreach.errors import InputError, require
+from hreach.files import writable_file, writable_picture
 
 if TYPE_CHECKING:
     from hreach.auditing import Audit
@@ -59,7 +62,9 @@ def choose_h(
     lifetime: Annotated[
         list[int], typer.Option(help="Steps that the agent will live; repeatable, the longest is advised about.")
     ],
-    gamma: Gamma = 0.95,
+    gamma: Annotated[
+        float | None, typer.Option(help="Discount (default: that of the domain or the model; .95 for random MDPs).")
+    ] = None,
     states: Annotated[int | None, typer.Option(help="Number of states, for a family of random MDPs.")] = None,
     actions: Annotated[int | None, typer.Option(help="Number of actions, for a family of random MDPs.")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Or: a domain like yours; repeatable.")] = None,
@@ -81,18 +86,21 @@ def choose_h(
     require((states is None) == (actions is None), "--actions", actions, "given together with --states")
     sizes = None if states is None or actions is None else (states, actions)
     given = [*(domain or []), *(_saved_model(path) for path in model or [])] or None
-    found = choosing.choose_h(
-        max(lifetime),
-        gamma,
-        sizes=sizes,
-        surrogates=given,
-        hs=h or choosing.HS,
-        runs=runs,
-        seed=seed,
-        epsilon=eps,
-        delta=delta,
-        lifetimes=lifetime if len(lifetime) > 1 else None,
-    )
+    picture_file = writable_picture("--picture", picture_file)
+    with _bar("simulating") as progress:
+        found = choosing.choose_h(
+            max(lifetime),
+            gamma,
+            sizes=sizes,
+            surrogates=given,
+            hs=h or choosing.HS,
+            runs=runs,
+            seed=seed,
+            epsilon=eps,
+            delta=delta,
+            lifetimes=lifetime if len(lifetime) > 1 else None,
+            progress=progress,
+        )
     if picture_file is not None:
         choosing.picture(found, picture_file)
     if as_json:
@@ -109,10 +117,22 @@ def choose_h(
         mark = "  <- recommended" if o.h == found.recommended else ""
         print(f"{o.h:<12} {interval:<24} {shares}  {bounds[0]:>19}  {bounds[1]:>10}{mark}")
     print(
-        f"(loss: against the best fixed h; poor end: less than half of the optimum in the last tenth;\n"
-        f"– where a bound promises nothing in this life; the optimum earns {found.optimum:.4f} a step)\n\n"
+        f"(average reward per {found.unit}; loss: against the best fixed h; poor end: less than half of the optimum\n"
+        f"in the last tenth; – where a bound promises nothing in this life; the optimum earns {found.optimum:.4f})\n\n"
         f"{found.reason}"
     )
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on the error stream; the function inside is told of work that is done, and of all there is."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, whole: progress.update(task, advance=done, total=whole)
 
 
 def _print_losses(found: Choice) -> None:
@@ -159,6 +179,8 @@ def audit(
     from hreach.domains import make_domain
     from hreach.loop import run
 
+    json_file, csv_file = writable_file("--json", json_file), writable_file("--csv", csv_file)
+    picture_file = writable_picture("--picture", picture_file)
     env = make_domain(domain)
     require(hasattr(env, "mdp"), "domain", domain, "one with finitely many states")
     built = make_agent(agent, env, seed=seed, **_parameters(param or []))

@@ -586,7 +586,8 @@ def grow(formula: Any, rule: Rule, belief: Belief, samples: float) -> None:
 
         min(1, [(1 - gamma) (V(s) - v_min) / (V(s) - Q(s, a))]^2),    V, Q the values without hope:
 
-    less where trying a once costs more than losing one step does.
+    less where trying a once costs more than losing one step does. Rewards below r_min can make values lower than v_min;
+    then the least of them takes its place.
     """
     b = belief
     states, actions = b.total.shape
@@ -604,8 +605,11 @@ def grow(formula: Any, rule: Rule, belief: Belief, samples: float) -> None:
             )  # fmt: skip
     _set(b.constants, rule.parameters, factor)
     if rule.adaptive:
+        lowest = rule.v_min
+        for i in range(states * actions):
+            lowest = min(lowest, b.q[i])
         for s in range(states):
-            step = (1.0 - rule.gamma) * (b.plain[s] - rule.v_min)
+            step = (1.0 - rule.gamma) * (b.plain[s] - lowest)
             for a in range(actions):
                 cost = b.plain[s] - b.q[s * actions + a]
                 if cost > step:
@@ -873,10 +877,11 @@ def _ends_here(end: float, environment: NDArray[np.uint64]) -> bool:
 @inlined
 def _walk(
     formula: Any, rule: Rule, belief: Belief, world: World, environment: NDArray[np.uint64],
-    coins: NDArray[np.uint64], state: int, paid: Array, run: int, begun: int, end: int, once: bool,
-    stop: NDArray[np.bool_],
+    coins: NDArray[np.uint64], state: int, paid: Array, over: NDArray[np.bool_], run: int, begun: int, end: int,
+    once: bool, stop: NDArray[np.bool_],
 ) -> int:  # fmt: skip
     """Steps begun .. end - 1 of a run, from `state`; fills paid[run, begun:end], and returns the state after them.
+    `over` is filled alike with whether the episode ended, unless it has no columns.
 
     An episode that ends is followed by a new one, or, if the run is for one episode only (`once`), by nothing: -1.
 
@@ -910,6 +915,8 @@ def _walk(
         k = _draw(cumulative, first[i + action], first[i + action + 1], uniform(environment))
         done = ends and _ends_here(world.end[k], environment)
         paid[run, t] = pays[k]
+        if over.shape[1] > 0:
+            over[run, t] = done
         stale = ends and _meet(formula, rule, belief, state, successor[k], done)
         if total[state, action] < freeze_at:
             stale = True
@@ -939,10 +946,12 @@ def simulate(
     world: World,
     streams: NDArray[np.uint64],
     paid: Array,
+    over: NDArray[np.bool_],
     once: bool,
     stop: NDArray[np.bool_],
 ) -> None:
-    """Runs 0 .. runs - 1, each from the belief `begin`; streams: (runs, 2, 4); paid: (runs, steps) is filled.
+    """Runs 0 .. runs - 1, each from the belief `begin`; streams: (runs, 2, 4); paid: (runs, steps) is filled, and so is
+    over, (runs, steps) or (runs, 0), with which steps ended an episode.
 
     `belief` is scratch space of the same shapes as `begin`. A run is one walk, or, where constants grow, one walk
     after each time that they did. `once`: a run ends with its first episode. `stop` (1,) may be set by another thread:
@@ -956,7 +965,9 @@ def simulate(
         done = min(steps, 0)  # a plain 0 is a literal, for which `_walk` would be compiled once more
         while done < steps and state >= 0 and not stop[0]:
             until = int(min(np.ceil(_due(belief.clock[1]) - begin.clock[0]), float(steps)))
-            state = _walk(formula, rule, belief, world, environment, coins, state, paid, run, done, until, once, stop)
+            state = _walk(
+                formula, rule, belief, world, environment, coins, state, paid, over, run, done, until, once, stop
+            )
             done = until
             if begin.clock[0] + done >= _due(belief.clock[1]):
                 grow(formula, rule, belief, begin.clock[0] + done)

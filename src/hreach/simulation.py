@@ -40,12 +40,14 @@ _CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
 class Runs:
     """reward: (runs, steps); agent: the constants in force and whether they come from theory or were given.
 
-    visits: (runs, S, A), how often each pair was learnt from; None unless asked for.
+    visits: (runs, S, A), how often each pair was learnt from; ended: (runs, steps), whether a step ended its episode.
+    Both are None unless asked for.
     """
 
     reward: NDArray[np.float64]
     agent: Mapping[str, Any]
     visits: NDArray[np.float64] | None = None
+    ended: NDArray[np.bool_] | None = None
 
     @property
     def average_reward(self) -> NDArray[np.float64]:
@@ -79,12 +81,14 @@ def simulate(
     first_run: int = 0,
     threads: int | None = None,
     visits: bool = False,
+    endings: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Runs:
     """Run `agent` with `params` in `domain` (a name, an environment with `.mdp()`, or a `TabularMDP`).
 
     `threads` defaults to the number of cores; `progress` is told how many runs were finished since it was last told.
-    `visits` asks for the number of times that each pair was learnt from, which is every time unless the agent freezes.
+    `visits` asks for the number of times that each pair was learnt from, which is every time unless the agent freezes;
+    `endings` for the steps that ended an episode.
 
     >>> import hreach
     >>> hreach.simulate("chain", "pac-rmdp", {"h": 8}, runs=10, steps=100).reward.shape
@@ -101,6 +105,7 @@ def simulate(
     world = _world(_mdp_of(env))
     seeds = run_streams(run_seeds(seed, first_run, runs))
     reward = np.empty((runs, steps))
+    over = np.empty((runs, steps if endings else 0), dtype=np.bool_)
     total = np.empty((runs, *template.belief.total.shape)) if visits else None
     size = 1 if visits else min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
 
@@ -108,7 +113,7 @@ def simulate(
         part = slice(first, min(first + size, runs))
         scratch = Belief(*(np.empty_like(array) for array in template.belief))
         own = (template.formula, template.rule, template.belief, scratch)
-        _simulate(*own, world, seeds[part], reward[part], False, stop)
+        _simulate(*own, world, seeds[part], reward[part], over[part], False, stop)
         if total is not None:
             total[first] = scratch.total
         return part.stop - part.start
@@ -117,7 +122,7 @@ def simulate(
         if progress is not None:
             progress(done)
     seen = None if total is None else np.rint(total - template.belief.total)
-    return Runs(reward, template.describe(), seen)
+    return Runs(reward, template.describe(), seen, over if endings else None)
 
 
 def in_threads(work: Callable[[T, NDArray[np.bool_]], R], parts: Iterable[T], workers: int) -> Iterator[R]:

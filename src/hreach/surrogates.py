@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.domains import make_domain
-from hreach.errors import InputError, positive, require, shown, whole
+from hreach.errors import InputError, require, shown, whole
 from hreach.mdp import TabularMDP
 from hreach.theory import Sizes
 
@@ -59,12 +59,7 @@ def random_mdp(states: int, actions: int, gamma: float, seed: Any = 0) -> Tabula
 def best_pairs(mdp: TabularMDP) -> NDArray[np.bool_]:
     """The best-paying pairs that an optimal policy takes in the long run, (S, A): the set B of `hreach.choosing`."""
     policy = mdp.optimal_policy()
-    chain = mdp.transitions()[np.arange(mdp.states), policy]
-    step = (chain + np.eye(mdp.states)) / 2  # lazy: the same limit, no periods
-    for _ in range(64):
-        step = step @ step
-        step /= step.sum(axis=1, keepdims=True)
-    support = mdp.start @ step > 1e-9
+    support = mdp.long_run_shares(policy) > 1e-9
     paid = mdp.expected_reward[np.arange(mdp.states), policy]
     best = support & (paid >= paid[support].max() - 1e-12)
     result = np.zeros((mdp.states, mdp.actions), dtype=np.bool_)
@@ -100,15 +95,15 @@ def given(surrogates: Any) -> list[tuple[str, Any]]:
     return result
 
 
-def true_mdp(env: Any, gamma: float) -> TabularMDP:
-    """The surrogate's MDP with this discount."""
+def true_mdp(env: Any, gamma: float | None) -> TabularMDP:
+    """The surrogate's MDP, with this discount or its own."""
     mdp = env if isinstance(env, TabularMDP) else getattr(env, "unwrapped", env).mdp()
     assert isinstance(mdp, TabularMDP)
-    return TabularMDP(mdp.transitions(), mdp.reward_table(), gamma, start=mdp.start)
+    return mdp.with_(gamma=gamma)
 
 
-def told_sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP], gamma: float) -> Sizes:
-    """What the bounds are told: the largest of the surrogates' sizes and rewards."""
+def told_sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP]) -> Sizes:
+    """What the bounds are told: the largest of the surrogates' sizes, discounts and ranges of rewards."""
     tables = [
         t.reward_table()
         if isinstance(env, TabularMDP)
@@ -119,7 +114,9 @@ def told_sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP], gamma:
     return Sizes(
         max(t.states for t in truths),
         max(t.actions for t in truths),
-        gamma,
-        positive("largest reward", max(float(r.max()) for r in known)),
+        max(t.gamma for t in truths),
+        max(float(r.max()) for r in known),
         any(r.ndim == 3 for r in known),
+        min(0.0, *(float(r.min()) for r in known)),
+        any(t.ends for t in truths),
     )

@@ -225,6 +225,45 @@ def test_an_h_for_each_pair_promises_its_smallest_and_counts_with_its_largest() 
     assert float(found.sample_complexity()) == float(theory.sample_complexity(found.problem.sizes, 1, 0.1, 10))
 
 
+def hidden_prize() -> TabularEnv:
+    """State 0: stay for .01, or go with probability .5 to state 1, which pays 1 for ever."""
+    P = np.zeros((2, 2, 2))
+    P[0, 0, 0] = P[1, :, 1] = 1
+    P[0, 1] = 0.5
+    mdp = TabularMDP(P, [[0.01, 0.0], [1.0, 1.0]], 0.5)
+    return TabularEnv(mdp, mdp.reward_table())
+
+
+def test_an_agent_that_hopes_for_nothing_in_one_pair_can_break_the_promise_of_its_largest_h() -> None:
+    """h = [[8, 0], [8, 8]]: some runs stay for ever and are eps-bad at every step for h = 8, and none for h = 0."""
+    env, bad, kept = hidden_prize(), 0, 0
+    for seed in range(12):
+        agent = hreach.make_agent("pac-rmdp", env, h=np.array([[8.0, 0.0], [8.0, 8.0]]), prior=0, seed=seed)
+        run = hreach.run(env, agent, 400, seed=seed)
+        assert agent.certificate(eps=0.5).h == 0
+        bad += hreach.audit(run, env.mdp(), agent, eps=0.5, h=8, checkpoints=40, lemma=False).bad_steps.measured > 300
+        kept += hreach.audit(run, env.mdp(), agent, eps=0.5, checkpoints=40).bad_steps.measured < 50
+    assert bad > 0
+    assert kept == 12
+
+
+@pytest.mark.parametrize(
+    ("params", "note"),
+    [
+        ({"h": 1, "prior": 1}, "the prior weighs 1 samples"),
+        ({"h": 1, "reward": "learn", "r_max": 1}, "the agent learns its reward"),
+        ({"h": "growing"}, "h grows"),
+        ({"h": "adaptive"}, "h grows"),
+    ],
+)
+def test_a_certificate_notes_what_an_audit_notes(params: dict[str, Any], note: str) -> None:
+    env = hidden_prize()
+    agent = hreach.make_agent("pac-rmdp", env, **params)
+    run = hreach.run(env, agent, 20)
+    assert any(text.startswith(note) for text in agent.certificate(eps=1).notes)
+    assert set(agent.certificate(eps=1).notes) <= set(hreach.audit(run, env.mdp(), agent, eps=1, h=0).notes)
+
+
 def test_a_growing_h_promises_its_current_value() -> None:
     env = hreach.make_domain("chain")
     agent = hreach.make_agent("pac-rmdp", env, h="growing", c=2.0)

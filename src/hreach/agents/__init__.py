@@ -228,6 +228,7 @@ def _told(env: Any) -> _Told:
     from hreach.mdp import TabularMDP
 
     if isinstance(env, TabularMDP):
+        _check_memory(env.states, env.actions)
         return _Told(env.states, env.actions, env.gamma, env.reward_table(), env.ends)
     states, actions = _size(env, "observation_space"), _size(env, "action_space")
     _check_memory(states, actions)
@@ -263,8 +264,8 @@ def _check_memory(states: int, actions: int) -> None:
         there = 1 << 36
     if needed > there:
         raise InputError(
-            f"observation_space has {states} states and action_space {actions} actions, whose tables need "
-            f"{needed / 2**30:.3g} GiB, but must fit into the {there / 2**30:.3g} GiB of this machine."
+            f"states is {states} and actions is {actions}, whose tables need {needed / 2**30:.3g} GiB, but must fit "
+            f"into the {there / 2**30:.3g} GiB of this machine."
         )
 
 

@@ -23,6 +23,8 @@ from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
 from hreach.errors import at_least, one_of, positive, require
 
+DELTA = 0.1  # unless given
+
 
 def known_threshold(
     states: int, actions: int, gamma: float, epsilon: float, delta: float, reward_range: float, constant: float = 1
@@ -60,22 +62,24 @@ def optimistic(counts: Array, total: float, reward: float, parameters: Array) ->
 def build(
     problem: Problem,
     epsilon: float | None = None,
-    delta: float = 0.1,
+    delta: float | None = None,
     radius: float | None = None,
     m: float | None = None,
-    m_constant: float = 1,
+    m_constant: float | None = None,
     freeze: bool = False,
 ) -> Strategy:
-    """From theory: (epsilon, delta), or (m, delta). By hand: `radius`, the radius at n = 1.
+    """From theory: (epsilon, delta), or (m, delta); delta is .1 unless given. By hand: `radius`, the radius at n = 1.
 
     `freeze` stops learning a pair after m samples, as the analysis does. Where rewards are learnt, their interval
     needs m, so with `radius` by hand give m (or epsilon) as well.
     """
     p = problem
     one_of(epsilon=epsilon, m=m)
-    needs_m = radius is None or freeze or p.reward is None
-    require(needs_m or epsilon is None, "epsilon", epsilon, "left out where radius is given")
-    require(needs_m or m is None, "m", m, "left out where radius is given")
+    one_of(m=m, m_constant=m_constant)
+    if radius is not None and not freeze and p.reward is not None:
+        for name, value in (("epsilon", epsilon), ("m", m), ("delta", delta), ("m_constant", m_constant)):
+            require(value is None, name, value, "left out where radius is given")
+    delta = DELTA if delta is None else delta
     m = threshold(p, epsilon, delta, m, m_constant, needed=radius is None or freeze)
     reward = _reward_constant(p, m, delta) if p.reward is None and m is not None else 0.0
     facts = {} if m is None else {"m": m}
@@ -95,7 +99,7 @@ def _reward_constant(problem: Problem, m: float, delta: float) -> float:
 
 
 def threshold(
-    problem: Problem, epsilon: float | None, delta: float, m: float | None, m_constant: float, needed: bool
+    problem: Problem, epsilon: float | None, delta: float, m: float | None, m_constant: float | None, needed: bool
 ) -> float | None:
     """m as given, or from (epsilon, delta); None if neither is given and nobody needs it."""
     positive("delta", delta)
@@ -105,4 +109,5 @@ def threshold(
         return None
     p = problem
     eps = positive("epsilon (or m)", epsilon)
-    return known_threshold(p.states, p.actions, p.gamma, eps, delta, p.values.reward_range, m_constant)
+    constant = 1 if m_constant is None else m_constant
+    return known_threshold(p.states, p.actions, p.gamma, eps, delta, p.values.reward_range, constant)

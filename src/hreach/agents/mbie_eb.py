@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hreach.agents.mbie import log, threshold
+from hreach.agents.mbie import DELTA, log, threshold
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
 from hreach.errors import InputError, at_least, one_of
@@ -34,15 +34,18 @@ def optimistic(counts: Array, total: float, reward: float, parameters: Array) ->
 def build(
     problem: Problem,
     epsilon: float | None = None,
-    delta: float = 0.1,
+    delta: float | None = None,
     beta: float | None = None,
     m: float | None = None,
-    m_constant: float = 1,
+    m_constant: float | None = None,
 ) -> Strategy:
-    """From theory: (epsilon, delta), or (m, delta). By hand: beta."""
+    """From theory: (epsilon, delta), or (m, delta); delta is .1 unless given. By hand: beta."""
     one_of(beta=beta, epsilon=epsilon, m=m)
+    one_of(beta=beta, delta=delta)
+    one_of(beta=beta, m=m, m_constant=m_constant)
     if beta is not None:
         return Strategy(optimistic, {"beta": at_least("beta", beta, 0)}, "given")
+    delta = DELTA if delta is None else delta
     m = threshold(problem, epsilon, delta, m, m_constant, needed=True)
     assert m is not None
     p = problem

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.agents.mbie import radius_constant, threshold
+from hreach.agents.mbie import DELTA, radius_constant, threshold
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
 from hreach.errors import one_of
@@ -33,12 +33,13 @@ def optimistic(counts: Array, total: float, reward: float, parameters: Array) ->
 def build(
     problem: Problem,
     epsilon: float | None = None,
-    delta: float = 0.1,
+    delta: float = DELTA,
     m: float | None = None,
-    m_constant: float = 1,
+    m_constant: float | None = None,
 ) -> Strategy:
     """From (epsilon, delta), or (m, delta)."""
     one_of(epsilon=epsilon, m=m)
+    one_of(m=m, m_constant=m_constant)
     m = threshold(problem, epsilon, delta, m, m_constant, needed=True)
     assert m is not None
     constants = {"radius": radius_constant(problem.states, problem.actions, m, delta)}

@@ -11,7 +11,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hreach.auditing.result import Audit, write_whole
+from hreach.auditing.result import Audit
+from hreach.files import write_whole
 
 Array = NDArray[np.float64]
 # Okabe and Ito's colours, which colour-blind eyes tell apart.

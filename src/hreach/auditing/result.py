@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach import theory
-from hreach.errors import InputError
+from hreach.files import write_whole
 from hreach.mdp import TabularMDP
 from hreach.theory import Bound, Form, Sizes
 
@@ -275,15 +274,3 @@ def _written(text: str, path: str | Path | None) -> str:
     if path is not None:
         write_whole(Path(path), text.encode())
     return text
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write to a temporary name in the same folder, then rename: the file is whole or absent."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -67,7 +67,8 @@ class Rollouts:
         def part(chosen: slice, stop: NDArray[np.bool_]) -> None:
             scratch = Belief._make(np.empty_like(array) for array in begin)
             own = (self._agent.formula, self._agent.rule, begin, scratch)
-            _simulate(*own, world, streams[chosen], paid[chosen], True, stop)
+            unseen = np.empty((len(paid[chosen]), 0), dtype=np.bool_)
+            _simulate(*own, world, streams[chosen], paid[chosen], unseen, True, stop)
 
         edges = np.linspace(0, self._copies, min(self._threads, self._copies) + 1).astype(int)
         list(in_threads(part, [slice(a, b) for a, b in pairwise(edges)], len(edges) - 1))
