@@ -56,6 +56,7 @@ class Rule(NamedTuple):
     value_cap: float
     freeze_at: float  # a pair with this much weight learns no more
     random_action: float  # probability of an action drawn uniformly
+    reward_share: float  # of the reach of a pair, what counts for a reward that is learnt: `_refresh`
     adaptive: bool  # constants grow less where a try is dear: `grow`
     ends: bool  # whether an episode can end
 
@@ -491,9 +492,13 @@ def _set_apart(
 def _refresh(
     formula: Any, s: int, a: int, counts: Array, ended: Array, terminal: NDArray[np.bool_], total: Array,
     income: Array, mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array,
-    constants: Array, r_min: float, r_max: float, v_max: float, ends: bool,
+    constants: Array, r_min: float, r_max: float, v_max: float, reward_share: float, ends: bool,
 ) -> None:  # fmt: skip
-    """Recompute what the agent hopes for (s, a) from its counts."""
+    """Recompute what the agent hopes for (s, a) from its counts.
+
+    A reward that is learnt is hoped for with c h instead of h samples, c the `reward_share`: with w = h/(n + h) that is
+    the weight c h/(n + c h) = c w/(1 - w + c w) on r_max.
+    """
     states, actions = counts.shape[:2]
     i = s * actions + a
     b, lane = i // 4, i % 4
@@ -523,7 +528,8 @@ def _refresh(
     reach[i] = w
     radius[i] = ball
     if reward.shape[0] == 0:
-        bonus += (1.0 - w) * paid + w * r_max
+        weight_of_best = reward_share * w / (1.0 - w + reward_share * w) if w < 1.0 else 1.0
+        bonus += (1.0 - weight_of_best) * paid + weight_of_best * r_max
     elif reward.shape[2] == 1:
         bonus += reward[s, a, 0]
     base[i] = bonus
@@ -537,7 +543,8 @@ def refresh_all(formula: Any, rule: Rule, belief: Belief) -> None:
         for a in range(b.total.shape[1]):
             _refresh(
                 formula, s, a, b.counts, b.ended, b.terminal, b.total, b.income, b.mean, b.gone, b.parting, b.reach,
-                b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.ends,
+                b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.reward_share,
+                rule.ends,
             )  # fmt: skip
         if b.terminal[s]:
             close(belief, s)
@@ -654,7 +661,7 @@ def learn(
     b.clock[0] += 1.0
     _refresh(
         formula, s, a, b.counts, b.ended, b.terminal, b.total, b.income, b.mean, b.gone, b.parting, b.reach,
-        b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.ends,
+        b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.reward_share, rule.ends,
     )  # fmt: skip
     if b.clock[0] >= _due(b.clock[1]):
         grow(formula, rule, belief, b.clock[0])
@@ -893,6 +900,7 @@ def _walk(
     first, successor, cumulative, pays = world.first, world.next_state, world.cumulative, world.reward
     gamma, cap, tolerance = rule.gamma, rule.value_cap, rule.tolerance
     r_min, r_max, v_max, ends = rule.r_min, rule.r_max, rule.v_max, rule.ends
+    reward_share = rule.reward_share
     freeze_at, random_action = rule.freeze_at, rule.random_action
     counts, ended, total, income = belief.counts, belief.ended, belief.total, belief.income
     constants, terminal = belief.constants, belief.terminal
@@ -926,7 +934,7 @@ def _walk(
             income[state, action] += pays[k]
             _refresh(
                 formula, state, action, counts, ended, terminal, total, income, mean, gone, parting, reach,
-                base, radius, reward, constants, r_min, r_max, v_max, ends,
+                base, radius, reward, constants, r_min, r_max, v_max, reward_share, ends,
             )  # fmt: skip
             balls = balls or radius[i + action] > 0.0
         state = successor[k]

@@ -109,6 +109,7 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("pac-rmdp", {"h": 1, "freeze_at": "theory", "epsilon": 2e3}, "delta", 1e-9, 0.9),
     ("pac-rmdp", {"h": 8}, "reward", "known", "learn"),
     ("pac-rmdp", {"h": 8, "reward": "learn"}, "r_max", 1.0, 10.0),
+    ("pac-rmdp", {"h": 8, "reward": "learn"}, "reward_share", 0.01, 1.0),
     ("pac-rmdp", {"h": 8, "reward": "learn", "prior": 5}, "r_min", 0.0, -10.0),
     ("bolt", {}, "eta", 1, 100),
     ("bolt", {}, "accuracy", 0.01, 5.0),
@@ -179,13 +180,19 @@ def test_h_may_be_an_array_or_a_function_of_the_counts() -> None:
 
 
 def test_unknown_rewards_follow_the_same_rule_with_r_max() -> None:
-    """(n r + h r_max) / (n + h) for the pair's reward, here with gamma = 0 so that Q is that reward alone."""
-    agent = make("pac-rmdp", h=3, gamma=0.0, prior=0, reward="learn", r_max=2.0)
-    for reward in (0.1, 0.5, 0.3):
-        agent.observe(0, 1, reward, 2)
-    q = agent.action_values
-    assert q[0, 1] == pytest.approx((0.9 + 3 * 2.0) / 6)
-    assert q[1, 0] == pytest.approx(2.0)
+    """(n r + c h r_max) / (n + c h) for the pair's reward, here with gamma = 0 so that Q is that reward alone."""
+    for params, hoped in (({"reward_share": 1}, 3.0), ({"reward_share": 0}, 0.0), ({}, 0.3)):
+        agent = make("pac-rmdp", h=3, gamma=0.0, prior=0, reward="learn", r_max=2.0, **params)
+        for reward in (0.1, 0.5, 0.3):
+            agent.observe(0, 1, reward, 2)
+        q = agent.action_values
+        assert q[0, 1] == pytest.approx((0.9 + hoped * 2.0) / (3 + hoped))
+        assert q[1, 0] == pytest.approx(2.0)
+
+
+def test_a_known_reward_has_no_share() -> None:
+    with pytest.raises(hreach.InputError, match=r"^reward_share is 0\.5, but must be left out: rewards are known\.$"):
+        make("pac-rmdp", h=3, reward_share=0.5)
 
 
 def test_no_samples_and_h_zero_means_a_uniform_model() -> None:

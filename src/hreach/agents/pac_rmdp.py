@@ -3,7 +3,11 @@
     V~(s) = max_a { sum_s' alpha(s,a,s') / (alpha(s,a) + h) [R(s,a,s') + gamma V~(s')]
                     + h / (alpha(s,a) + h) max_s' [R(s,a,s') + gamma V~(s')] }                     (Paper: Eq. (1))
 
-Rewards that are not known are treated alike: (n r + h r_max) / (n + h).
+Rewards that are not known are treated alike, with fewer samples: (n r + c h r_max)/(n + c h), c = .1 (`reward_share`).
+The statements of the paper take the reward as known and do not say. With c = 1 every pair pays r_max until it was tried
+many times, so every state is worth a visit for its own sake, and a goal that pays r_max once is no better than any of
+them: on FrozenLake 8x8 next to nothing is learnt in 50,000 steps for h > 1 (benchmarks/LEARNT_REWARDS.md). Most rewards
+are the same every time, and a sample or two say what they are; c = 1 is for those that are as random as transitions.
 
 h = "growing" is h_t = c ln(t + 2), t the number of samples seen so far, for those who do not know how long they live.
 
@@ -41,12 +45,13 @@ from numpy.typing import ArrayLike
 
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array, Formula
-from hreach.errors import InputError, positive, require, shown
+from hreach.errors import InputError, at_least, positive, require, shown
 from hreach.reach.counts import check_h, hopeful
 from hreach.reach.growing import growth, is_growing
 from hreach.theory.discrete import known_threshold
 
 ADAPTIVE = 2.0  # c of an adaptive h
+REWARD_SHARE = 0.1  # unless given
 
 
 def build(
@@ -56,6 +61,7 @@ def build(
     freeze_at: float | str | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
+    reward_share: float | None = None,
 ) -> Strategy:
     """h: a number, an array (S, A), or a function of n = alpha(s, a) in plain arithmetic; h >= 0, real.
 
@@ -63,23 +69,27 @@ def build(
 
     freeze_at   samples after which a pair is learnt no more (default: never); "theory": the m of Theorem 1 for
                 `epsilon` and `delta` (.1 unless given), the agent for which the bounds are proved
+
+    reward_share   of the h samples, those that count for a reward that is learnt (default .1)
     """
+    require(reward_share is None or problem.reward is None, "reward_share", reward_share, "left out: rewards are known")
+    share = REWARD_SHARE if reward_share is None else at_least("reward_share", reward_share, 0)
     frozen = freeze_at is not None or epsilon is not None or delta is not None
     if frozen and (is_growing(h) or isinstance(h, str) or callable(h)):
         raise InputError(f"h is {shown(h)}, but must be numbers where freeze_at, epsilon or delta is given.")
     if is_growing(h):
-        return Strategy(hopeful, {"c": growth(c)}, "given", growing=True)
+        return Strategy(hopeful, {"c": growth(c)}, "given", growing=True, reward_share=share)
     require(c is None, "c", c, "left out unless h is 'growing'")
     if isinstance(h, str) and h == "adaptive":
-        return Strategy(hopeful, {"c": ADAPTIVE}, "given", growing=True, adaptive=True)
+        return Strategy(hopeful, {"c": ADAPTIVE}, "given", growing=True, adaptive=True, reward_share=share)
     if callable(h):
-        return Strategy(_hopeful_by(h), {}, "given")
+        return Strategy(_hopeful_by(h), {}, "given", reward_share=share)
     table = check_h(h)
     shape = (problem.states, problem.actions)
     require(table.shape in ((), shape), "h shape", table.shape, f"a number or an array of shape {shape}")
     facts = _freezing(problem, float(table.max()), freeze_at, epsilon, delta)
     stop = problem.prior + facts["m"] if facts else math.inf
-    return Strategy(hopeful, {"h": table}, "given", facts, stop)
+    return Strategy(hopeful, {"h": table}, "given", facts, stop, reward_share=share)
 
 
 def _freezing(

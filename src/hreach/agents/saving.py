@@ -67,6 +67,7 @@ def made_with(agent: TabularAgent) -> dict[str, Any]:
         "adaptive": strategy.adaptive,
         "freeze_at": _plain(strategy.freeze_at),
         "random_action": strategy.random_action,
+        "reward_share": strategy.reward_share,
         "gamma": problem.gamma,
         "prior": problem.prior,
         "reward": None if problem.reward is None else _plain(problem.reward),

@@ -80,6 +80,7 @@ class Strategy:
     random_action: float = 0.0
     growing: bool = False  # the constants in force are these times ln(t + 2), t the number of samples: `kernels._due`
     adaptive: bool = False  # and less where a try is dear: `kernels.grow`
+    reward_share: float = 1.0  # of the samples hoped about, those that count for a learnt reward: `kernels._refresh`
 
     def __post_init__(self) -> None:
         ok = not self.growing or self.freeze_at == np.inf
@@ -270,6 +271,7 @@ def _rule(
         value_cap=np.inf if value_cap is None else number("value_cap", value_cap),
         freeze_at=float(strategy.freeze_at),
         random_action=float(strategy.random_action),
+        reward_share=float(strategy.reward_share),
         adaptive=strategy.adaptive,
         ends=problem.ends,
     )
