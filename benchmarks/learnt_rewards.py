@@ -1,7 +1,7 @@
 """FrozenLake 8x8 where the reward has to be learnt: what each h earns, and what a learnt reward should be hoped about.
 
-`python benchmarks/learnt_rewards.py` writes benchmarks/LEARNT_REWARDS.md, in some five minutes on two cores. The lake is
-Gymnasium's table (slippery) without its limit of 200 steps an episode; gamma is .99, the prior 0.
+`python benchmarks/learnt_rewards.py` writes benchmarks/LEARNT_REWARDS.md, in some five minutes on two cores. The lake
+is Gymnasium's table (slippery) without its limit of 200 steps an episode; gamma is .99, the prior 0.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def earned(domain: str, params: dict[str, Any]) -> float:
     env = hreach.make_domain(domain)
     mdp = env.mdp()
     runs = hreach.simulate(env, "pac-rmdp", {**params, "r_max": float(mdp.reward.max())}, runs=200, steps=SMALL[domain])
-    return runs.mean / mdp.average_reward(mdp.optimal_policy())
+    return runs.mean / float(mdp.average_reward(mdp.optimal_policy()))
 
 
 def row(cells: list[str]) -> str:
@@ -64,8 +64,8 @@ def main() -> None:
     mdp = lake()
     named = [f"h = {h}" if isinstance(h, int) else str(h) for h in HS]
     lines = [
-        "Made by `python benchmarks/learnt_rewards.py`. FrozenLake 8x8, 50,000 steps, 10 seeds: the share of episodes that",
-        "reach the goal, in the last tenth of the steps (in brackets: in all of them).",
+        "Made by `python benchmarks/learnt_rewards.py`. FrozenLake 8x8, 50,000 steps, 10 seeds: the share of episodes",
+        "that reach the goal, in the last tenth of the steps (in brackets: in all of them).",
         "",
         row(["", *named]),
         "|" + "---|" * (len(HS) + 1),
