@@ -455,3 +455,27 @@ def test_what_is_no_archive_of_an_mdp_is_refused(tmp_path: Path) -> None:
     for name in ("text.npz", "none.npz", "object.npy"):
         with pytest.raises(InputError, match=r"must be a NumPy archive"):
             TabularMDP.load(tmp_path / name)
+
+
+# --- the long run ---------------------------------------------------------------------------------------------------
+
+
+def test_the_average_reward_of_five_thousand_states_is_exact() -> None:
+    """A ring of 5000 states, which takes 1 of them at a time and pays in the first: 1/5000 a step."""
+    states = 5000
+    P = sparse.csr_array((np.ones(states), (np.arange(states), (np.arange(states) + 1) % states)))
+    R = np.zeros((states, 1))
+    R[0] = 1
+    mdp = TabularMDP(P, R, 0.9)
+    assert mdp.average_reward(np.zeros(states, dtype=np.int64)) == pytest.approx(1 / states)
+
+
+def test_the_long_run_is_the_mixture_of_the_classes_that_are_reached() -> None:
+    """From 0 to {1} with .3, to the ring {2, 3} with .7; 4 is never reached."""
+    P = np.zeros((5, 1, 5))
+    P[0, 0, [1, 2]] = 0.3, 0.7
+    P[1, 0, 1] = P[2, 0, 3] = P[3, 0, 2] = P[4, 0, 4] = 1
+    mdp = TabularMDP(P, np.zeros((5, 1)), 0.9)
+    np.testing.assert_allclose(mdp.long_run_shares([0] * 5), [0, 0.3, 0.35, 0.35, 0], atol=1e-12)
+    brute = np.linalg.matrix_power((P[:, 0] + np.eye(5)) / 2, 2000)[0]
+    np.testing.assert_allclose(mdp.long_run_shares([0] * 5), brute, atol=1e-9)

@@ -199,6 +199,54 @@ def test_an_agent_that_expects_no_end_learns_that_there_is_one() -> None:
 # --- problems of other people ---------------------------------------------------------------------------------------
 
 
+def stopping(offers: int = 6, gamma: float = 0.9) -> TabularMDP:
+    """An offer of 1 .. K a day, equally likely: take it, which ends the episode, or wait for the next one. The episode
+    ends in the state of the offer, where one also waits."""
+    P, R, end = np.full((offers, 2, offers), 1 / offers), np.zeros((offers, 2)), np.zeros((offers, 2))
+    P[:, 1] = np.eye(offers)
+    R[:, 1] = np.arange(1, offers + 1)
+    end[:, 1] = 1
+    return TabularMDP(P, R, gamma, start=np.full(offers, 1 / offers), end=end)
+
+
+def worth_of_waiting(offers: int, gamma: float) -> float:
+    """w = gamma E max(offer, w), by bisection: the exact solution of optimal stopping."""
+    low, high = 0.0, float(offers)
+    for _ in range(100):
+        middle = (low + high) / 2
+        better = gamma * np.maximum(np.arange(1, offers + 1), middle).mean() > middle
+        low, high = (middle, high) if better else (low, middle)
+    return low
+
+
+def test_optimal_stopping_has_its_exact_solution() -> None:
+    """Of the MDP, and of an agent that saw every pair 300 times."""
+    mdp, wait = stopping(), worth_of_waiting(6, 0.9)
+    np.testing.assert_allclose(mdp.optimal_value(), np.maximum(np.arange(1, 7), wait), rtol=1e-9)
+    agent = hreach.make_agent("greedy", mdp, reward="learn", r_max=6, prior=0, tolerance=1e-9)
+    rng = np.random.default_rng(0)
+    for s in range(6):
+        for _ in range(300):
+            agent.observe(s, 1, s + 1.0, s, True)
+            agent.observe(s, 0, 0.0, int(rng.integers(6)))
+    np.testing.assert_allclose(agent.action_values[:, 1], np.arange(1, 7))
+    np.testing.assert_allclose(agent.action_values[:, 0], wait, rtol=0.05)
+
+
+EXPLORERS = [case for case in AGENTS if case[0] in ("pac-rmdp", "bolt", "mbie-eb", "beb")]
+
+
+@pytest.mark.parametrize(("name", "params"), EXPLORERS)
+@pytest.mark.parametrize("reward", ["known", "learn"])
+def test_optimal_stopping_is_learnt(name: str, params: dict[str, Any], reward: str) -> None:
+    mdp = stopping()
+    env = TabularEnv(mdp, mdp.reward_table() if reward == "known" else None)
+    agent = hreach.make_agent(name, env, seed=1, reward=reward, r_max=6, prior=0, **params)
+    hreach.run(env, agent, 3000, seed=1)
+    chosen = mdp.policy_value(np.argmax(agent.action_values, axis=1))
+    assert chosen.mean() > 0.97 * mdp.optimal_value().mean()
+
+
 def blackjack() -> TabularMDP:
     """Gymnasium's Blackjack-v1 (infinite deck, no naturals) solved by enumeration; state (sum, dealer, ace) as
     sum * 22 + dealer * 2 + ace, sums up to 31."""
