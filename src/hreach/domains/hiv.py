@@ -18,9 +18,9 @@ What the sources leave open is settled here, each by a parameter:
 - `process_noise` = .01: A7 adds N(0, .01) "for each dynamic state" without units. In cells per ml that would be
   nothing, so it is added to log10 of every component, after each day; likewise `observation_noise` = .1 to log10 of the
   noisy measurement.
-- `noise_is` = "standard deviation": .01 and .1 are read as standard deviations. Elsewhere the paper writes N(0, sigma^2),
-  by which they are variances; `noise_is` = "variance" makes them .1 and .316. A day then multiplies every amount by
-  10^+-.1, and even a search with the true model earns a fraction of what it does (docs/continuous.md).
+- `noise_is` = "standard deviation": .01 and .1 are read as standard deviations. Elsewhere the paper writes
+  N(0, sigma^2), by which they are variances; `noise_is` = "variance" makes them .1 and .316. A day then multiplies
+  every amount by 10^+-.1, and even a search with the true model earns a fraction of what it does (docs/continuous.md).
 - `R2` = 2000: some programs have 20000; against S E up to 3.5e8 it makes no difference.
 """
 
