@@ -24,7 +24,7 @@ STUDIES = {"README.md", "docs/quickstart.md"}
 
 
 class Block(NamedTuple):
-    """A block of code: the line above its first one, its text, and the block of text right below it, if there is one."""
+    """A block of code: the line above its first one, its text, and the block of text right below it, or None."""
 
     line: int
     code: str

@@ -98,6 +98,15 @@ def test_the_paper_s_rule_is_the_default_of_a_grid_and_of_a_tree() -> None:
     assert told["slope_rule"] == "the largest slope between the root's children"
 
 
+def test_on_mountain_car_both_rules_give_the_same_run() -> None:
+    """So the docs say; on the plane of `test_the_root_of_the_dimensions_is_attained` they do not."""
+    env, rewards = hreach.make_domain("mountain-car", max_steps=300), []
+    for rule in ("paper", "axis"):
+        agent = hreach.make_agent("linear-pac-rmdp", env, h=1, slope=rule)
+        rewards.append(hreach.run(env, agent, episodes=4, seed=2).rewards)
+    assert np.array_equal(*rewards)
+
+
 def test_a_slope_by_hand_says_so() -> None:
     agent = hreach.make_agent("linear-pac-rmdp", hreach.make_domain("mountain-car"), h=1, slope=3)
     assert agent.describe() == {"origin": "given", "constants": {"slope": 3.0}, "slope_rule": "given"}
