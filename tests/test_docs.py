@@ -96,6 +96,18 @@ def test_pages_with_examples_and_outputs_are_found() -> None:
     assert len(compared) >= 10
 
 
+def test_a_mistake_in_the_study_of_the_quickstart_is_the_sentence_on_the_page() -> None:
+    page = text_of("docs/quickstart.md")
+    [study] = blocks(page, "toml")
+    said = re.search(r"^```text\nhreach: (hope\.toml.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert said is not None
+    wrong = re.sub(r"\bh = 64\b", "hh = 64", study.code)
+    with pytest.raises(hreach.InputError) as raised:
+        parse(wrong, "hope.toml")
+    assert str(raised.value) == " ".join(said[1].split())
+    assert parse(study.code, "hope.toml").title == "How much hope?"
+
+
 def test_what_the_map_of_the_paper_names_is_there() -> None:
     """One table; its dotted names lead somewhere below `hreach`, its tests are files."""
     text = text_of("docs/paper-to-code.md")
