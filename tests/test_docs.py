@@ -148,3 +148,9 @@ def test_the_studies_of_a_page_are_valid(page: str) -> None:
     assert bool(found) == (page in STUDIES)
     for block in found:
         parse(block.code, f"{page}, line {block.line}")
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("benchmarks/*.toml")), ids=lambda path: path.name)
+def test_the_studies_of_the_benchmarks_are_valid(path: Path) -> None:
+    assert f"benchmarks/{path.name}" in text_of("docs/continuous.md")
+    parse(path.read_text("utf-8"), path.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,16 @@ def test_the_task_states_the_noise_at_the_start() -> None:
     assert (sigma > 0.012).all()
     np.testing.assert_allclose(env.task(model="day").sigma, 0.01)
     np.testing.assert_allclose(env.task(model="noisy-day").sigma, math.hypot(0.01, 0.1))
+
+
+def test_the_table_of_the_docs_is_true() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "continuous.md").read_text("utf-8")
+    env = HIV()
+    rows = {"at the start": env.task(model="step").sigma, "in the healthy state": env.step_deviation(env.healthy, 0)}
+    for name, numbers in rows.items():
+        [row] = [line for line in page.splitlines() if line.startswith(f"| {name}")]
+        printed = [float(cell) for cell in row.split("|")[2:-1]]
+        np.testing.assert_allclose(printed, numbers, atol=0.0005001)
 
 
 def test_a_linear_map_adds_up_exactly() -> None:
