@@ -104,7 +104,7 @@ def test_on_mountain_car_both_rules_give_the_same_run() -> None:
     for rule in ("paper", "axis"):
         agent = hreach.make_agent("linear-pac-rmdp", env, h=1, slope=rule)
         rewards.append(hreach.run(env, agent, episodes=4, seed=2).rewards)
-    assert np.array_equal(*rewards)
+    assert np.array_equal(rewards[0], rewards[1])
 
 
 def test_a_slope_by_hand_says_so() -> None:
