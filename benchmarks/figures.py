@@ -1,5 +1,5 @@
 """Figures 2 and 3 for the docs: from the results of `hreach reproduce mountain-car hiv hiv-deeper`, and of
-`hreach run benchmarks/hiv-nine-tenths.toml --out results`.
+`hreach run` with `benchmarks/hiv-nine-tenths.toml` and `benchmarks/hiv-variance.toml`, `--out results`.
 
 `python benchmarks/figures.py [RESULTS]` reads RESULTS/tables (default: results) and writes a table, such as
 benchmarks/MOUNTAIN_CAR.md, for each of these studies that is there; pictures that the docs show are copied.
@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
 SHOWN = ("mountain-car.png", "hiv.png", "hiv-episode-1.png")
-STUDIES = ("mountain-car", "hiv", "hiv-deeper", "hiv-nine-tenths")
+STUDIES = ("mountain-car", "hiv", "hiv-deeper", "hiv-nine-tenths", "hiv-variance")
 
 
 def read(path: Path) -> list[dict[str, str]]:

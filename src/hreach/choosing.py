@@ -28,9 +28,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +39,7 @@ from numpy.typing import NDArray
 from hreach.errors import InputError, at_least, discount, positive, require, shown, whole
 from hreach.lifetimes import Trial, lived, optimal_earnings
 from hreach.mdp import TabularMDP
+from hreach.progress import Telling, telling
 from hreach.reach.growing import GROWTH
 from hreach.surrogates import best_pairs, family, given, listed, told_sizes, true_mdp
 from hreach.theory import Sizes, anytime_error, explicit_exploration_runtime
@@ -144,7 +144,7 @@ def choose_h(
     members: int = 10,
     lifetimes: Sequence[int] | None = None,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Telling = None,
 ) -> Choice:
     """Compare `hs` for an agent that lives `lifetime` steps.
 
@@ -157,7 +157,7 @@ def choose_h(
     delta        failure probability of the bounds
     lifetimes    shorter lives to be told of as well, the beginnings of the same runs (no h here knows its lifetime);
                  default: twelve, evenly spaced on a logarithmic scale
-    progress     is told how many runs were finished since it was last told, and how many there are in all
+    progress     is told how many runs were finished since it was last told; True shows a bar
 
     Recommended is, among the h that cannot be told from the best average (the 95 % bootstrap interval of the difference
     contains 0), the one that got stuck least often, and of these the one that earned most.
@@ -179,11 +179,11 @@ def choose_h(
     trials = _trials([env for _, env in problems], truths)
     earned = np.empty((len(agents), len(problems), share, len(lives)))
     failed = np.empty((len(agents), len(problems), share, 2), dtype=np.bool_)
-    told_of = None if progress is None else partial(_told_of, progress, len(agents) * len(problems) * share)
-    for i, (_, params, _) in enumerate(agents):
-        for j, trial in enumerate(trials):
-            both = {**params, "gamma": trial.truth.gamma}
-            earned[i, j], failed[i, j] = lived(trial, both, share, lives, (seed, j), threads, told_of)
+    with telling(progress, failed[..., 0].size, "runs") as told_of:
+        for i, (_, params, _) in enumerate(agents):
+            for j, trial in enumerate(trials):
+                both = {**params, "gamma": trial.truth.gamma}
+                earned[i, j], failed[i, j] = lived(trial, both, share, lives, (seed, j), threads, told_of)
     averages, means, shares = earned.mean(axis=(1, 2)), _resampled(earned, seed), failed.mean(axis=(1, 2))
     fixed = [i for i, (_, params, _) in enumerate(agents) if not isinstance(params["h"], str)]
     losses = _losses(averages, means, fixed)
@@ -267,10 +267,6 @@ def _trials(envs: Sequence[Any], truths: Sequence[TabularMDP]) -> list[Trial]:
         Trial(env, truth, best_pairs(truth), total if per_episode else average, per_episode)
         for env, truth, (average, total) in zip(envs, truths, optima, strict=True)
     ]
-
-
-def _told_of(progress: Callable[[int, int], None], whole: int, done: int) -> None:
-    progress(done, whole)
 
 
 def _agent(h: float | str) -> tuple[str, dict[str, Any], Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,20 +85,19 @@ def choose_h(
     sizes = None if states is None or actions is None else (states, actions)
     given = [*(domain or []), *(_saved_model(path) for path in model or [])] or None
     picture_file = writable_picture("--picture", picture_file)
-    with _bar("simulating") as progress:
-        found = choosing.choose_h(
-            max(lifetime),
-            gamma,
-            sizes=sizes,
-            surrogates=given,
-            hs=h or choosing.HS,
-            runs=runs,
-            seed=seed,
-            epsilon=eps,
-            delta=delta,
-            lifetimes=lifetime if len(lifetime) > 1 else None,
-            progress=progress,
-        )
+    found = choosing.choose_h(
+        max(lifetime),
+        gamma,
+        sizes=sizes,
+        surrogates=given,
+        hs=h or choosing.HS,
+        runs=runs,
+        seed=seed,
+        epsilon=eps,
+        delta=delta,
+        lifetimes=lifetime if len(lifetime) > 1 else None,
+        progress=True,
+    )
     if picture_file is not None:
         choosing.picture(found, picture_file)
     if as_json:
@@ -121,18 +118,6 @@ def choose_h(
         f"in the last tenth; – where a bound promises nothing in this life; the optimum earns {found.optimum:.4f})\n\n"
         f"{found.reason}"
     )
-
-
-@contextmanager
-def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on the error stream; the function inside is told of work that is done, and of all there is."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda done, whole: progress.update(task, advance=done, total=whole)
 
 
 def _print_losses(found: Choice) -> None:

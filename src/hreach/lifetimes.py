@@ -8,7 +8,7 @@ poor end   in the last tenth of the lifetime the run earned less than a given nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.mdp import TabularMDP
+from hreach.progress import Told
 from hreach.simulation import simulate
 
 Array = NDArray[np.float64]
@@ -49,7 +50,7 @@ def optimal_earnings(mdp: TabularMDP) -> tuple[float, float]:
 
 def lived(
     trial: Trial, params: dict[str, Any], runs: int, lifetimes: NDArray[np.int64], seed: tuple[int, int],
-    threads: int | None, progress: Callable[[int], None] | None = None,
+    threads: int | None, progress: Told | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
     """Earned up to each lifetime (runs, L); whether a run got stuck, and had a poor end (runs, 2)."""
     steps = int(lifetimes[-1])

@@ -27,6 +27,7 @@ from hreach.domains import make_domain
 from hreach.errors import InputError, whole
 from hreach.kernels import Belief, World
 from hreach.mdp import TabularMDP
+from hreach.progress import Telling, telling
 from hreach.seeding import Seed, run_seeds
 from hreach.streams import run_streams
 
@@ -82,11 +83,12 @@ def simulate(
     threads: int | None = None,
     visits: bool = False,
     endings: bool = False,
-    progress: Callable[[int], None] | None = None,
+    progress: Telling = None,
 ) -> Runs:
     """Run `agent` with `params` in `domain` (a name, an environment with `.mdp()`, or a `TabularMDP`).
 
-    `threads` defaults to the number of cores; `progress` is told how many runs were finished since it was last told.
+    `threads` defaults to the number of cores; `progress` is told how many runs were finished since it was last told;
+    True shows a bar.
     `visits` asks for the number of times that each pair was learnt from, which is every time unless the agent freezes;
     `endings` for the steps that ended an episode.
 
@@ -118,9 +120,10 @@ def simulate(
             total[first] = scratch.total
         return part.stop - part.start
 
-    for done in in_threads(chunk, range(0, runs, size), workers):
-        if progress is not None:
-            progress(done)
+    with telling(progress, runs, "runs") as told:
+        for done in in_threads(chunk, range(0, runs, size), workers):
+            if told is not None:
+                told(done)
     seen = None if total is None else np.rint(total - template.belief.total)
     return Runs(reward, template.describe(), seen, over if endings else None)
 

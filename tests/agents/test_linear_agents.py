@@ -178,7 +178,7 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("linear-pac-rmdp", {"h": 1}, "interpolation", "rbf", "projection"),
     ("linear-pac-rmdp", {"h": 1}, "quadrature", 1, 3),
     ("linear-pac-rmdp", {"h": 1}, "tolerance", 0.05, 5.0),
-    ("linear-pac-rmdp", {"h": 1}, "slope", None, 10.0),
+    ("linear-pac-rmdp", {"h": 1}, "slope", "paper", 10.0),
     ("linear-pac-rmdp", {"h": 1}, "slope", 10.0, 50.0),
     ("linear-pac-rmdp", {"h": 1}, "replan", {"episode": True}, {"steps": 10}),
     ("linear-pac-rmdp", {"h": 1}, "replan", {"episode": True}, {"growth": 0.05}),

@@ -102,7 +102,7 @@ CHANGES: list[tuple[str, Any, Any]] = [
     ("segments", (5, 10), (5, 10, 10)),
     ("commit", "first", "all"),
     ("reward", "known", "learn"),
-    ("slope", None, 1e8),
+    ("slope", "paper", 1e8),
     ("ridge", 0.1, 1.0),
 ]
 

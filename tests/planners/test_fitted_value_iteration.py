@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -191,20 +190,6 @@ def test_neighbours_are_counted() -> None:
     for d in (1, 2, 3):
         assert random_grid(0, "multilinear", d).neighbours == 2**d
         assert random_grid(0, "rbf", d).neighbours == (2 * RBF_CELLS) ** d
-
-
-@given(seed=st.integers(0, 10**6))
-@some
-def test_the_slope_is_the_steepest_between_neighbours(seed: int) -> None:
-    grid = random_grid(seed, "multilinear")
-    value = np.random.default_rng(seed).normal(size=len(grid.points))
-    places = list(itertools.product(*[range(n) for n in grid.shape]))
-    steepest = 0.0
-    for (i, one), (j, other) in itertools.combinations(enumerate(places), 2):
-        if sum(abs(a - b) for a, b in zip(one, other, strict=True)) == 1:
-            distance = float(np.linalg.norm(grid.points[i] - grid.points[j]))
-            steepest = max(steepest, abs(float(value[i] - value[j])) / distance)
-    assert grid.slope(value) == pytest.approx(steepest, rel=1e-9)
 
 
 def test_a_grid_covers_the_boxes_within_it() -> None:

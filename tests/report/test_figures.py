@@ -121,6 +121,23 @@ def test_control_characters_and_newlines_do_not_reach_the_drawing(tmp_path: Path
     ElementTree.fromstring(save(figure, tmp_path, "f"))
 
 
+def test_a_figure_tells_where_the_names_of_its_lines_are(tmp_path: Path) -> None:
+    """A window that holds every name and its sample, and nothing of the axes."""
+    figure = chain()
+    figure.canvas.draw()
+    told = re.search(r'data-names="(\S+) (\S+) (\S+) (\S+)"', save(figure, tmp_path, "chain"))
+    assert told is not None
+    left, top, width, height = map(float, told.groups())
+    points, tall = 72 / figure.dpi, figure.get_size_inches()[1] * 72
+    for box in label_boxes(figure).values():
+        assert left + 20 < box.x0 * points < box.x1 * points < left + width
+        assert top < tall - box.y1 * points < tall - box.y0 * points < top + height
+    assert left > figure.axes[-1].get_position().x1 * figure.get_size_inches()[0] * 72 + 10
+    empty = Figure()
+    empty.add_subplot().plot([0, 1])
+    assert "data-names" not in save(empty, tmp_path, "empty")
+
+
 def test_the_same_figure_is_saved_as_the_same_bytes(tmp_path: Path) -> None:
     texts = [save(chain(), tmp_path / folder, "chain") for folder in "ab"]
     assert texts[0] == texts[1]

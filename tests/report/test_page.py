@@ -8,8 +8,10 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from hreach.report.figures import Band, average_reward_figure, save
 from hreach.report.page import Row, Section, render, summary, write
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -193,6 +195,38 @@ def test_no_fixed_width_is_wider_than_a_phone() -> None:
     assert re.findall(r"([^\n{}]*\S) *{[^}]*min-width: *[1-9]", css) == ["  .plot svg"]
     assert re.search(r"\.plot {[^}]*overflow-x: auto", css)
     assert not re.search(r"[^-]width: *\d{3,}px", css)
+
+
+def test_the_names_of_the_lines_stand_below_the_plot_where_there_is_no_room_beside_it(tmp_path: Path) -> None:
+    """The page shows the part of the drawing that holds the names a second time; wide screens hide it."""
+    steps = np.array([1.0, 2.0, 3.0])
+    bands = [Band(label, steps, steps / k, steps / k, steps / k) for k, label in enumerate(("one", "two"), 1)]
+    svg = save(average_reward_figure(bands, title="t", optimal=None), tmp_path, "f")
+    text = render("t", "l", [replace(SECTION, figures=[("c", svg)])], {})
+    Outline(text)
+    left, top, width, height = re.search(r'data-names="(\S+) (\S+) (\S+) (\S+)"', svg).groups()  # type: ignore[union-attr]
+    again = re.search(
+        r'<svg class="names" aria-hidden="true" viewBox="([^"]+)" [^>]*><use href="#([^"]+)"/></svg>', text
+    )
+    assert again is not None
+    assert again[1] == f"{left} {top} {width} {height}"
+    assert f'<g id="{again[2]}">' in svg  # what is shown again is there
+    assert f"--shown: {(float(left) + float(width)) / float(left):.3f}" in text
+    css = text.split("<style>")[1].split("</style>")[0]
+    wide, narrow = css.split("@media (max-width: 40rem)")
+    assert re.search(r"\.names { display: none", wide)
+    assert re.search(r"\.names { display: block", narrow)
+    assert re.search(
+        r"\.beside { overflow-x: hidden; } \.beside svg {[^}]*width: calc\(100% \* var\(--shown\)\)", narrow
+    )
+    assert 'class="names"' not in render("t", "l", [SECTION], {})  # a figure without names
+
+
+def test_a_caption_is_as_wide_as_what_is_seen_of_its_table() -> None:
+    """Not as the window, of which a scroll bar takes a part."""
+    css = render("t", "l", [], {}).split("<style>")[1].split("</style>")[0]
+    assert re.search(r"\.scroll {[^}]*container-type: inline-size", css)
+    assert re.search(r"caption span, \.group span {[^}]*max-width: 100cqi", css)
 
 
 def test_provenance_is_a_definition_list_in_the_given_order() -> None:

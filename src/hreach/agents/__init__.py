@@ -117,7 +117,7 @@ def make_linear(
     tolerance: float = 0.05,
     segments: Any = None,
     commit: Any = "first",
-    slope: float | None = None,
+    slope: float | str = "paper",
     reward: Any = "known",
     replan: Any = None,
     **params: Any,
@@ -134,7 +134,8 @@ def make_linear(
     tolerance       the planner stops when max |TV - V| is at most this
     segments        instead of a grid: a tree search, and how long each of its actions is held
     commit          after a search: the "first" decision, or "all" of them, is carried out before the next search
-    slope           L by hand; None: by the paper's rule, from the value
+    slope           L: "paper", the largest slope of the value between any two points of the grid (of a tree: between
+                    the root's children); "axis", between neighbours along one axis, up to sqrt(n_S) less; or by hand
     reward          "known": as the task tells it; "learn": linear in the same features
     replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
     """

@@ -81,7 +81,7 @@ class LinearAgent:
     grid, interpolation, quadrature, tolerance   planning on a grid: see `GridPlanner`
     segments, commit     searching a tree: `commit` is "first" (carry out the first decision of a search, then search
                          again) or "all" (carry out the whole sequence, as Adams et al. do)
-    slope                L by hand, or None: by the paper's rule, from the value
+    slope                "paper" or "axis", see `OnGrid`, or L by hand; a tree knows "paper" only, see `OnTree`
     reward               "known": the task's; "learn": linear in the same features, from the rewards that are paid
     replan               when to learn and plan; the default is `Replan()` on a grid, and every step for a tree
     """
@@ -98,7 +98,7 @@ class LinearAgent:
         tolerance: float = 0.05,
         segments: Any = None,
         commit: Literal["first", "all"] = "first",
-        slope: float | None = None,
+        slope: float | str = "paper",
         reward: Literal["known", "learn"] = "known",
         replan: Replan | None = None,
         seed: int = 0,
@@ -221,8 +221,8 @@ class LinearAgent:
         return self.planning.internal_value(np.asarray(states, dtype=np.float64))
 
     def describe(self) -> dict[str, Any]:
-        """Constants in force."""
-        return {"origin": "given", "constants": {"slope": self.slope}}
+        """L as it is in use, and the rule by which it is found."""
+        return {"origin": "given", "constants": {"slope": self.slope}, "slope_rule": self.planning.slope_rule}
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Everything that changed since construction, as plain arrays."""

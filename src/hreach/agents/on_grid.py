@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 
 from hreach.agents.hope import Hope
 from hreach.compiling import Array
-from hreach.errors import InputError, at_least, require, unknown_name, whole
+from hreach.errors import InputError, require, unknown_name, whole
 from hreach.models.linear import LinearModel
 from hreach.planners.fitted_value_iteration import Grid, GridPlanner
+from hreach.planners.slope import RULES, by_hand
 from hreach.task import Task, shape_of
 
 
 class OnGrid:
-    """The value of a grid's points, and L: the largest slope of V between neighbouring points seen so far.
+    """The value of a grid's points, and L: the largest slope of V seen so far.
+
+    slope   "paper" (between any two points), "axis" (between neighbours along one axis), or L by hand; how far these
+            two are apart: `hreach.planners.slope`
 
     With `Hope.shift` every action comes in several choices: the prediction itself and the ends of its interval in every
     direction. The planner takes the best one, so no L is needed.
@@ -34,7 +38,7 @@ class OnGrid:
         interpolation: Any = "multilinear",
         quadrature: int = 3,
         tolerance: float = 0.05,
-        slope: float | None = None,
+        slope: Any = "paper",
     ) -> None:
         require(task.model_steps == 1, "model_steps", task.model_steps, "1 for a grid; give segments for a tree search")
         self.task, self.model, self.hope, self.reward_model = task, model, hope, reward_model
@@ -43,7 +47,9 @@ class OnGrid:
         mesh = make_grid(grid, task.bounds, interpolation)
         self.planner = GridPlanner(mesh, task.actions, task.gamma, task.values, tolerance, len(self._ways))
         self.pairs = mesh.pairs(task.actions)
-        self.given_slope = None if slope is None else at_least("slope", slope, 0)
+        self.given_slope = by_hand(slope, tuple(RULES))
+        self.slope_rule = "given" if self.given_slope is not None else RULES[slope]
+        self._rule = slope
         self.slope = 0.0 if self.given_slope is None else self.given_slope
         self.calls = 0
         self._planned = False
@@ -60,11 +66,14 @@ class OnGrid:
         if not self._planned and self.given_slope is None:
             # L is defined through a value that contains it; the first one comes from a plan without hope.
             self.planner.plan(*self.hoped(hoping=False), self.chance)
-            self.slope = self.planner.grid.slope(self.planner.value)
+            self.slope = self._steepest()
         self.planner.plan(*self.hoped(), self.chance)
         if self.given_slope is None:
-            self.slope = max(self.slope, self.planner.grid.slope(self.planner.value))
+            self.slope = max(self.slope, self._steepest())
         self._planned = True
+
+    def _steepest(self) -> float:
+        return self.planner.grid.slope(self.planner.value, self._rule)
 
     def action_values(self, state: Array) -> Array:
         """Q~(s, a) of one state, (A,), interpolated on the grid."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from hreach.agents.hope import Hope
 from hreach.agents.on_grid import learnt_reward
 from hreach.compiling import Array, announcing
-from hreach.errors import at_least, require
+from hreach.errors import require
 from hreach.models.flat import Follower
 from hreach.models.linear import LinearModel
 from hreach.planners.fitted_value_iteration import TIE
+from hreach.planners.slope import by_hand
 from hreach.planners.tree import Tree, slope_between
 from hreach.streams import uniform
 from hreach.task import Task, shape_of
@@ -38,7 +39,7 @@ class OnTree:
         reward_model: LinearModel | None = None,
         *,
         segments: Any,
-        slope: float | None = None,
+        slope: Any = "paper",
     ) -> None:
         lengths = shape_of("segments", segments)
         whole_decisions = all(length % task.duration == 0 for length in lengths)
@@ -48,7 +49,8 @@ class OnTree:
         self.task, self.model, self.hope, self.reward_model = task, model, hope, reward_model
         self.tree = Tree(task.actions, tuple(n // task.duration for n in lengths), task.gamma)
         self.tree.check_size(8 * (task.width * (task.model_steps + 3) + model.width + 10))
-        self.given_slope = None if slope is None else at_least("slope", slope, 0)
+        self.given_slope = by_hand(slope, ("paper",))
+        self.slope_rule = "given" if self.given_slope is not None else "the largest slope between the root's children"
         self.slope = 0.0 if self.given_slope is None else self.given_slope
         self.calls = 0
         begin = task.actions * (self.tree.lengths[0] - 1)

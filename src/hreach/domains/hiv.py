@@ -16,8 +16,11 @@ What the sources leave open is settled here, each by a parameter:
   paper counts its steps in days, and 1000 days in the healthy steady state then earn 3.53e11, the scale of its epsilon
   of 30^10; `reward_every` = 5 pays for the last day only, as programs of the Ernst line do (1/5 of that).
 - `process_noise` = .01: A7 adds N(0, .01) "for each dynamic state" without units. In cells per ml that would be
-  nothing, so it is a standard deviation on log10 of every component, added after each day; likewise
-  `observation_noise` = .1 on log10 of the noisy measurement.
+  nothing, so it is added to log10 of every component, after each day; likewise `observation_noise` = .1 to log10 of the
+  noisy measurement.
+- `noise_is` = "standard deviation": .01 and .1 are read as standard deviations. Elsewhere the paper writes
+  N(0, sigma^2), by which they are variances; `noise_is` = "variance" makes them .1 and .316. A day then multiplies
+  every amount by 10^+-.1, and even a search with the true model earns a fraction of what it does (docs/continuous.md).
 - `R2` = 2000: some programs have 20000; against S E up to 3.5e8 it makes no difference.
 """
 
@@ -34,6 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hreach.compiling import compiled
 from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, live_days, simulate
+from hreach.domains.hiv_noise import accumulated, deviation
 from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
 from hreach.task import Task
 
@@ -67,6 +71,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
     gamma          the discount of one decision (.98)
     known_reward   r(s, a) of one measured day, which the paper's agents know
     noise_free_step  the truth without noise, for tests and for planners that need not learn
+    step_deviation   how far the noise spreads the state until the next decision
     healthy, unhealthy  (6,): the steady states without drugs
     task           all that a linear agent is told, as a `hreach.Task`
     episode_figure a picture of a finished episode
@@ -93,6 +98,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         episode_days: int = 1000,
         process_noise: float = 0.01,
         observation_noise: float = 0.1,
+        noise_is: str = "standard deviation",
         start: Sequence[float] | Array | None = None,
         gamma: float = 0.98,
         rti_efficacy: float = 0.7,
@@ -128,8 +134,8 @@ class HIV(gymnasium.Env[Array, np.int64]):
         divides = self.days_per_step % self.reward_every == 0
         require(divides, "reward_every", reward_every, f"a divisor of days_per_step ({self.days_per_step})")
         self.episode_days = whole("episode_days", episode_days, 1)
-        self.process_noise = at_least("process_noise", process_noise, 0)
-        self.observation_noise = at_least("observation_noise", observation_noise, 0)
+        self.process_deviation = deviation("process_noise", process_noise, noise_is)
+        self.observation_deviation = deviation("observation_noise", observation_noise, noise_is)
         self.gamma = discount(gamma)
         e1, e2 = _share("rti_efficacy", rti_efficacy), _share("pi_efficacy", pi_efficacy)
         self.efficacies = np.array([[0.0, 0.0], [e1, 0.0], [0.0, e2], [e1, e2]])
@@ -183,7 +189,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
             require(False, "action", action, f"a whole number from 0 to {self.actions - 1}")
         noise = self.np_random.standard_normal((self.days_per_step + 1, 6))
         days = np.empty((self.days_per_step + 1, 6))
-        factors = 10 ** (self.process_noise * noise)
+        factors = 10 ** (self.process_deviation * noise)
         e1, e2 = self.efficacies[action]
         failed = live_days(self._days[-1], e1, e2, factors, self.parameters, days)
         require(failed == 0, "state", days[failed - 1], FOLLOWED)
@@ -196,7 +202,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         info = {
             "state": days[-1].copy(),
             "day_after": after,
-            "day_after_noisy": after + self.observation_noise * noise[-1],
+            "day_after_noisy": after + self.observation_deviation * noise[-1],
             "trajectory": days,
         }
         return logs[-1].copy(), reward, False, len(self._given) >= self.episode_days, info
@@ -222,7 +228,9 @@ class HIV(gymnasium.Env[Array, np.int64]):
         model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
                 are 150 random Fourier features, and for each action a bias, the scaled state and the scaled amounts.
                 "noisy-day": the same from the measurement with error, which is what the paper's agents see.
-                "step": the state at the next decision, with the paper's 21 features (6 states, 15 products, A7).
+                "step": the state at the next decision, with the paper's 21 features (6 states, 15 products, A7). The
+                noise of its five days adds up, differently in every state (`step_deviation`): sigma is that at the
+                start of an episode, the root mean square over the actions.
         share   with a model of a day: all actions share the weights of the random features, so that a sample tells
                 something about every action, and it learns sooner (benchmarks/HIV_DEEPER.md). False: every action has
                 weights of its own for all 163 features, and may do what nothing else does.
@@ -233,7 +241,8 @@ class HIV(gymnasium.Env[Array, np.int64]):
         require(isinstance(share, bool), "share", share, "true or false")
         require(model in MODELS, "model", model, f"one of {', '.join(map(repr, MODELS))}")
         daily = MODELS[model] is not None
-        error = self.observation_noise if model == "noisy-day" else 0.0
+        error = self.observation_deviation if model == "noisy-day" else 0.0
+        a_day = np.full(6, math.hypot(self.process_deviation, error))
         days = self.reward_every if daily else self.days_per_step
         best = float(self.known_reward(self.healthy[None], np.zeros(1, dtype=np.int64))[0])
         per_decision = self.days_per_step // self.reward_every
@@ -242,7 +251,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
             actions=self.actions,
             gamma=self.gamma,
             learnt=(0, 1, 2, 3, 4, 5),
-            sigma=np.full(6, math.hypot(self.process_noise, error)),
+            sigma=a_day if daily else self._typical_deviation(),
             features=_features(daily, share),
             reward=functools.partial(self._planned_reward, 1 if daily else per_decision),
             values=(0.0, best * per_decision / (1 - self.gamma)),
@@ -265,6 +274,22 @@ class HIV(gymnasium.Env[Array, np.int64]):
     def _true_step(self, days: float, states: Array, actions: NDArray[np.int64]) -> Array:
         """log10 (N, 6) of what follows without noise after `days` days, to some 1e-4: a search asks 800 times."""
         return observed(simulate(10.0**states, self.efficacies[actions], days, self.parameters, tolerance=1e-4))
+
+    def step_deviation(self, state: ArrayLike, action: int) -> Array:
+        """Standard deviations (6,) of log10 at the next decision, from amounts `state` (6,); see `hiv_noise`.
+
+        To first order in the noise: two per cent from the truth at the default, in the steady states.
+        """
+
+        def day(logs: Array) -> Array:
+            return observed(self.noise_free_step(10.0**logs, np.full(len(logs), action), days=1))
+
+        return accumulated(day, observed(_amounts("state", state)), self.days_per_step, self.process_deviation)
+
+    def _typical_deviation(self) -> Array:
+        """The root mean square over the actions of `step_deviation` in the start state, (6,)."""
+        each = np.array([self.step_deviation(self.start, action) for action in range(self.actions)])
+        return np.asarray(np.sqrt(np.square(each).mean(axis=0)))
 
     def is_terminal(self, states: ArrayLike) -> NDArray[np.bool_]:
         """Which of the states (N, 6) end the episode: none, (N,)."""

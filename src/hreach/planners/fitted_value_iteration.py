@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hreach.compiling import Array, announcing, compiled
 from hreach.errors import InputError, discount, positive, require, whole
+from hreach.planners.slope import steepest
 from hreach.streams import uniform
 
 Index = NDArray[np.int64]
@@ -104,10 +105,9 @@ class Grid:
         np.add.at(phi, (np.arange(len(phi))[:, None], index), weight)
         return np.asarray(np.linalg.solve(phi.T @ phi + _RIDGE * np.eye(len(phi)), phi.T))
 
-    def slope(self, value: Array) -> float:
-        """max |V(s) - V(s')| / |s - s'| over neighbouring points: the paper's estimate of L."""
-        table = value.reshape(self.shape)
-        return max(float(np.abs(np.diff(table, axis=d)).max() / h) for d, h in enumerate(self.spacing))
+    def slope(self, value: Array, rule: str = "paper") -> float:
+        """L of the values (N,) at the points, by a rule of `hreach.planners.slope`."""
+        return steepest(value.reshape(self.shape), self.spacing, rule)
 
 
 @compiled

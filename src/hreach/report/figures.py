@@ -46,6 +46,7 @@ LEADER_END, SAMPLE_END, NAME_START = 20.0, 44.0, 48.0
 LONGEST_LABEL, LONGEST_TITLE, LONGEST_TITLE_LINE = 34, 300, 72
 MOST_POINTS, PNG_DPI = 200, 150
 GAP = 22.0  # between panels
+NAME = "name of a line"  # what marks such a text; it is not shown
 KEY = "line: mean over runs   band: 10 % to 90 % of runs"
 
 
@@ -212,7 +213,7 @@ def save(figure: Figure, folder: Path, name: str) -> str:
     with _style(salt=name):
         figure.savefig(png, format="png", dpi=PNG_DPI, metadata={"Software": None})
         figure.savefig(raw, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    svg = _inlinable(raw.getvalue().decode("utf-8"), f"fig-{name}", str(figure.get_label()))
+    svg = _inlinable(raw.getvalue().decode("utf-8"), f"fig-{name}", str(figure.get_label()), _names(figure))
     folder.mkdir(parents=True, exist_ok=True)
     write_bytes(folder / f"{name}.svg", ('<?xml version="1.0" encoding="utf-8"?>\n' + svg).encode("utf-8"))
     write_bytes(folder / f"{name}.png", png.getvalue())
@@ -400,7 +401,7 @@ def _label_ends(panels: Sequence[Axes], ends: Sequence[_End], body: float, left:
     axes = panels[-1]
     # A dollar sign in a name is a dollar sign, not mathematics.
     style: dict[str, Any] = {"va": "center_baseline", "parse_math": False, "transform": axes.transAxes}
-    names = [axes.text(1, 0, end.label, fontsize=LABEL_SIZE, color=INK, **style) for end in ends]
+    names = [axes.text(1, 0, end.label, fontsize=LABEL_SIZE, color=INK, label=NAME, **style) for end in ends]
     # Names are measured first: the panels share the width that the longest one leaves.
     longest = max(name.get_window_extent().width for name in names) / axes.figure.dpi * POINTS_PER_INCH
     width = (WIDTH - left - NAME_START - longest - 8 - GAP * (len(panels) - 1)) / len(panels)
@@ -437,8 +438,24 @@ def _said(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
-def _inlinable(svg: str, prefix: str, spoken: str) -> str:
+def _names(figure: Figure) -> str:
+    """Where the names of the lines and the samples beside them are: an attribute with x, y, width, height, or nothing.
+
+    A narrow screen has no room for them beside the axes; the page then shows this part below.
+    """
+    names = [text for axes in figure.axes for text in axes.texts if text.get_label() == NAME]
+    if not names:
+        return ""
+    boxes = [name.get_window_extent() for name in names]
+    points = POINTS_PER_INCH / figure.dpi
+    left = min(box.x0 for box in boxes) * points - (NAME_START - LEADER_END) - 2
+    bottom, top = (min(box.y0 for box in boxes) * points - 3, max(box.y1 for box in boxes) * points + 3)
+    width, height = (float(inches) * POINTS_PER_INCH for inches in figure.get_size_inches())
+    return f'data-names="{left:.1f} {height - top:.1f} {width - left:.1f} {top - bottom:.1f}" '
+
+
+def _inlinable(svg: str, prefix: str, spoken: str, names: str) -> str:
     """Turn matplotlib's file into an element that keeps its ids and its style to itself."""
     svg = re.sub(r"<!--.*?-->\n?", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg).replace(">*{", f">#{prefix} *{{")
-    return svg.replace("<svg ", f'<svg id="{prefix}" role="img" aria-label="{escape(spoken)}" ', 1)
+    return svg.replace("<svg ", f'<svg id="{prefix}" role="img" aria-label="{escape(spoken)}" {names}', 1)

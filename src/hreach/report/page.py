@@ -276,7 +276,25 @@ def _link(target: str, words: str) -> str:
 
 
 def _figure(caption: str, svg: str) -> str:
-    return f'<figure>\n<div class="plot">{svg}</div>\n<figcaption>{escape(caption)}</figcaption>\n</figure>'
+    plot, names = _beside_and_below(svg)
+    return f"<figure>\n{plot}{names}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
+
+
+def _beside_and_below(svg: str) -> tuple[str, str]:
+    """(the plot, the names of its lines once more): a narrow screen shows the plot without them, and them below it.
+
+    The second drawing is the same shapes seen through another window, so it costs a line and cannot differ.
+    """
+    found = re.search(r'id="([^"]+)"[^>]*? data-names="([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)"', svg[: svg.index(">")])
+    if found is None:
+        return f'<div class="plot">{svg}</div>', ""
+    name, left, top, width, height = found.groups()
+    shown = (float(left) + float(width)) / float(left)
+    below = (
+        f'\n<svg class="names" aria-hidden="true" viewBox="{left} {top} {width} {height}" '
+        f'style="width: {1.3 * float(width):.0f}px"><use href="#{name}-figure_1"/></svg>'
+    )
+    return f'<div class="plot beside" style="--shown: {shown:.3f}">{svg}</div>', below
 
 
 def _claims(claims: Sequence[ClaimShown]) -> str:
@@ -499,8 +517,9 @@ nav a { font-weight: 600; margin-right: .4rem; }
 figure { margin: 1.75rem 0; max-width: 60rem; }
 .plot { background: #fff; border: 1px solid var(--rule); border-radius: .5rem; padding: .75rem; }
 .plot svg { display: block; width: 100%; height: auto; }
+.names { display: none; background: #fff; border-radius: .5rem; }
 figcaption { margin-top: .6rem; max-width: 42rem; font-size: .9rem; line-height: 1.5; color: var(--soft); }
-.scroll { overflow-x: auto; max-width: 60rem; margin: 1.75rem 0 .75rem; }
+.scroll { overflow-x: auto; max-width: 60rem; margin: 1.75rem 0 .75rem; container-type: inline-size; }
 table { border-collapse: collapse; width: 100%; font-size: .93rem; line-height: 1.4;
   font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 caption { text-align: left; padding-bottom: .6rem; font-size: .9rem; color: var(--soft); }
@@ -518,7 +537,7 @@ abbr { text-decoration: none; }
 .yes { color: var(--yes); } .no { color: var(--no); font-weight: 600; } .none { color: var(--soft); }
 .verdict { position: relative; padding-left: .6rem; } .verdict i { font-style: normal; }
 .verdict .heard { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-caption span, .group span { display: inline-block; position: sticky; left: 0; max-width: calc(100vw - 2rem); }
+caption span, .group span { display: inline-block; position: sticky; left: 0; max-width: 100cqi; }
 .csv { font-size: .9rem; }
 h3 { font-size: 1.1rem; margin: 2rem 0 .75rem; }
 .claims { max-width: 46rem; padding-left: 1.6rem; font-size: .93rem; }
@@ -538,6 +557,8 @@ dd { margin: 0; min-width: 0; overflow-wrap: anywhere; white-space: pre-line; }
   nav span { display: block; }
   .plot { padding: .25rem; margin: 0 -.5rem; overflow-x: auto; }
   .plot svg { min-width: 34rem; }
+  .beside { overflow-x: hidden; } .beside svg { min-width: 0; width: calc(100% * var(--shown)); }
+  .names { display: block; max-width: 100%; margin: .5rem 0 0; }
   table { font-size: .82rem; }
   th, td { padding-right: .4rem; }
   td b + span { display: block; }
