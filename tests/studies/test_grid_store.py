@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Callable
@@ -17,11 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import hreach
 from hreach import InputError
 from hreach.simulation import Runs, simulate
 from hreach.studies import runner
+from hreach.studies.code import code_digest
 from hreach.studies.grid import Cell, cell_of
+from hreach.studies.maker import maker
 from hreach.studies.runner import run_study
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import EpisodeResult, Result, Store, checkpoints
@@ -100,17 +100,87 @@ def test_the_id_depends_on_what_changes_the_numbers(field: str) -> None:
     assert other.id != CELL.id
 
 
-def test_the_id_of_a_study_by_steps_does_not_know_of_episodes() -> None:
-    """Results that were kept before there were episodes are still found."""
-    content = [["chain", {"length": 5}, "pac-rmdp", {"h": 8, "gamma": 0.9}], 40, 3, hreach.__version__]
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == CELL.id
+def test_the_id_depends_on_the_code_and_the_seeds_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = CELL
+    monkeypatch.setattr("hreach.studies.grid.code_digest", lambda: "another")
+    assert replace(CELL).id != before.id
+    assert replace(CELL).entropy == before.entropy
 
 
-def test_the_id_depends_on_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = CELL.id
-    monkeypatch.setattr("hreach.studies.grid.__version__", "another")
-    assert CELL.id != before
+def test_results_of_other_code_are_computed_anew_and_both_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_study(only(PAC), Store(tmp_path))
+    before = shards(tmp_path)
+    monkeypatch.setattr("hreach.studies.grid.code_digest", lambda: "another")
+    calls = counted(monkeypatch)
+    run_study(only(PAC), Store(tmp_path))
+    after = shards(tmp_path)
+    assert calls == [(0, 12)]
+    assert len(after) == 2
+    assert {path: after[path] for path in before} == before
+
+
+SAME: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"h": 8}, {"h": 8.0}),
+    ({"h": 8}, {"h": 8, "prior": 1, "tolerance": 0.01, "gamma": 0.95, "ties": "random", "c": None}),
+    ({"h": 8, "gamma": None}, {"h": 8, "prior": 1.0}),
+    ({"h": 8, "ties": [0, 1]}, {"h": 8.0, "ties": (0, 1.0)}),
+    ({"h": 10**9}, {"h": 1e9}),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_a_row_written_in_another_way_is_the_same_cell(one: dict[str, Any], other: dict[str, Any]) -> None:
+    first, second = replace(CELL, params=one), replace(CELL, params=other)
+    assert first.id == second.id
+    assert first.entropy == second.entropy
+
+
+def test_a_domain_written_in_another_way_is_the_same_cell() -> None:
+    plain, spelt = replace(CELL, domain_params={}), replace(CELL, domain_params={"length": 5.0, "small": 0.2})
+    assert (plain.id, plain.entropy) == (spelt.id, spelt.entropy)
+
+
+def test_a_linear_row_written_in_another_way_is_the_same_cell() -> None:
+    shared: dict[str, Any] = {"domain": "mountain-car", "domain_params": {}, "agent": "linear-epsilon-greedy"}
+    plain = replace(CELL, **shared, params={"grid": [9, 9]})
+    spelt = replace(CELL, **shared, params={"grid": (9.0, 9), "epsilon": 0.1, "ridge": 0.1, "quadrature": 3.0})
+    assert (plain.id, plain.entropy) == (spelt.id, spelt.entropy)
+
+
+OTHER_ROWS: list[dict[str, Any]] = [
+    {"h": 9},
+    {"h": 8.5},
+    {"h": 8, "prior": 0},
+    {"h": 8, "gamma": 0.9},
+    {"h": 8, "tolerance": 0.1},
+    {"h": 8, "ties": [0, 1]},
+    {"h": "8"},
+]
+
+
+@pytest.mark.parametrize("params", OTHER_ROWS)
+def test_a_row_that_asks_for_something_else_is_another_cell(params: dict[str, Any]) -> None:
+    first, second = replace(CELL, params={"h": 8}), replace(CELL, params=params)
+    assert first.id != second.id
+    assert first.entropy != second.entropy
+
+
+def test_a_row_with_its_discount_given_by_the_domain_is_the_same_cell() -> None:
+    given = replace(CELL, domain_params={"gamma": 0.9}, params={"h": 8})
+    assert given.entropy == replace(given, params={"h": 8, "gamma": 0.9}).entropy
+    assert given.entropy != replace(given, params={"h": 8, "gamma": 0.95}).entropy
+
+
+@pytest.mark.parametrize(("one", "other"), [({"h": 8}, {"h": 8.0, "prior": 1})])
+def test_rows_written_in_other_ways_have_one_number(one: dict[str, Any], other: dict[str, Any], tmp_path: Path) -> None:
+    rows = [AgentSpec(agent="pac-rmdp", params=params) for params in (one, other)]
+    first = run_study(only(rows[0]), Store(tmp_path / "first"))
+    second = run_study(only(rows[1]), Store(tmp_path / "second"))
+    again = run_study(only(rows[1]), Store(tmp_path / "first"))
+    assert totals(first) == totals(second) == totals(again)
+    assert len(shards(tmp_path / "first")) == 1
 
 
 def test_the_id_depends_on_the_settings_that_all_agents_share() -> None:
@@ -201,7 +271,10 @@ def test_a_shard_tells_its_cell_its_constants_and_its_runs(tmp_path: Path) -> No
     cell = cell_of(STUDY, PAC)
     table = pq.read_table(tmp_path / "shards" / cell.id / "0-12.parquet")
     about = json.loads(table.schema.metadata[b"hreach"])
-    assert about["cell"] == asdict(cell)
+    params = {"h": 8, "gamma": 0.9, "prior": 1, "tolerance": 0.01}
+    assert about["cell"] == {**asdict(cell), "params": params, "code": code_digest()}
+    assert about["runs"] == [0, 12]
+    assert about["made"] == maker()
     assert about["agent"] == simulate("chain", "pac-rmdp", {"h": 8}, runs=1, steps=1).agent
     assert table.column_names == ["run", "step", "total_reward"]
     assert table["run"].to_pylist() == [run for run in range(12) for _ in range(40)]

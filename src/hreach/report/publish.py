@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from hreach._version import __version__
 from hreach.domains import make_domain
 from hreach.report import claims, promises
 from hreach.report.claims import Judged, judge_all
@@ -30,6 +26,7 @@ from hreach.report.page import (
     write,
 )
 from hreach.report.tables import EPISODE_COLUMNS, episode_rows, load_printed, rows, to_csv
+from hreach.studies.maker import maker as this_maker
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import EpisodeResult, Result
 
@@ -211,13 +208,11 @@ def _optimal(study: Study) -> float:
 
 
 def provenance(finished: Sequence[Finished | FinishedEpisodes]) -> Mapping[str, str]:
-    """What one needs to make these numbers again."""
-    parts = ("numpy", "scipy", "numba", "gymnasium")
-    facts = {
-        "hreach": __version__,
-        "Python": f"{platform.python_version()}, " + ", ".join(f"{p} {version(p)}" for p in parts),
-        "Machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-    }
+    """What one needs to make these numbers again: what computed them, and what drew them where that was another."""
+    makers = [maker for done in finished for _, result in done.results for maker in result.makers]
+    facts = {name: "\n".join(dict.fromkeys(m[name] for m in makers)) for name in this_maker() if makers}
+    if any(maker != this_maker() for maker in makers):
+        facts["Drawn by"] = "\n".join(f"{name} {value}" for name, value in this_maker().items())
     for done in finished:
         study = done.study
         shared = "".join(f"{k} = {v}, " for k, v in study.settings.items()).removesuffix(", ") or "no shared settings"
