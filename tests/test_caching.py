@@ -160,7 +160,17 @@ def test_no_wrong_bit_is_loaded(mine: Path) -> None:
 
 def test_code_that_others_call_is_compiled_again_with_them(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [hits(mine), hits(mine)] == [0, 1]
-    monkeypatch.setattr(caching, "_shared_stamp", lambda: b"streams.py has changed")
+    monkeypatch.setattr(caching, "_SHARED_FILES", ("compiling.py", "errors.py"))
+    assert [hits(mine), hits(mine)] == [0, 1]
+
+
+def test_a_change_is_seen_that_changes_neither_time_nor_size(mine: Path) -> None:
+    """As when a package is installed over another one."""
+    before = mine.stat()
+    assert [hits(mine), hits(mine)] == [0, 1]
+    mine.write_text(MINE.replace("x + x", "2 * x"), encoding="utf-8")
+    os.utime(mine, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert mine.stat().st_size == before.st_size
     assert [hits(mine), hits(mine)] == [0, 1]
 
 
@@ -183,7 +193,7 @@ from hreach import compiling
 from hreach.studies import processes
 
 def work(place, number):
-    mine.said(float(number))
+    mine.said(number)
     (Path(place) / str(os.getpid())).touch()
     while len(os.listdir(place)) < 2:  # until the other worker has done the same
         time.sleep(0.01)
@@ -196,7 +206,7 @@ if __name__ == "__main__":
         compiling.announce_with = alone
         processes._begin = alone
     with processes.Processes(2) as pool:
-        list(pool.run(work, [({place!r}, 1), ({place!r}, 2)]))
+        list(pool.run(work, [({place!r}, 1.0), ({place!r}, 2j)]))
     mine.said(3)
 """
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import inspect
 import os
 import pickle
 import shutil
@@ -72,12 +73,15 @@ class _CheckedFile(caching.IndexDataCacheFile):  # type: ignore[misc]
         return hashlib.sha256(self._version.encode() + content).digest()
 
 
-class _Temporary(caching.UserWideCacheLocator):  # type: ignore[misc]
+class _Temporary(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):  # type: ignore[misc]
     """The place of last resort."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
-        super().__init__(py_func, py_file)
+        self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
         self._cache_path = os.path.join(_temporary_folder(), self.get_suitable_cache_subpath(py_file))
+
+    def get_cache_path(self) -> str:
+        return self._cache_path
 
 
 class _Places(caching.CompileResultCacheImpl):  # type: ignore[misc]
@@ -89,7 +93,9 @@ class _CheckedCache(caching.FunctionCache):  # type: ignore[misc]
 
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
-        stamp = (self._impl.locator.get_source_stamp(), _shared_stamp())
+        shared = [Path(__file__).with_name(name) for name in _SHARED_FILES]
+        source = b"".join(path.read_bytes() for path in [Path(inspect.getfile(py_func)), *shared])
+        stamp = hashlib.sha256(source).digest()
         self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -97,11 +103,6 @@ class _CheckedCache(caching.FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
         except OSError as error:
             _say_once(f"hreach: compiled code cannot be kept in {self._cache_path} ({error.strerror}).")
-
-
-@cache
-def _shared_stamp() -> bytes:
-    return hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _SHARED_FILES)).digest()
 
 
 def _temporary_folder() -> str:
