@@ -125,6 +125,16 @@ def test_list_shows_an_agents_own_parameters_with_defaults() -> None:
     assert agents["epsilon-greedy"] == "epsilon=0.1"
     assert agents["greedy"] == ""
     assert domains["chain"] == "length=5, slip=0.2, small=0.2, large=1.0, gamma=0.95"
+    assert domains["sixarms"].startswith("chances=(1.0, 0.15, 0.1, 0.05, 0.03, 0.01), pays=(")
+
+
+def test_list_has_columns() -> None:
+    """Descriptions begin in one column, and what follows them further right."""
+    lines = [line for line in succeed("list").splitlines() if line.startswith("  ")]
+    described = [line for line in lines if line[2] != " "]
+    begins = {re.match(r"  \S+ +", line).end() for line in described}  # type: ignore[union-attr]
+    assert len(begins) == 1
+    assert {len(line) - len(line.lstrip()) for line in lines if line not in described} == {begins.pop() + 2}
 
 
 def test_listing_imports_nothing_that_takes_time() -> None:

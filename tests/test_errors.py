@@ -135,7 +135,7 @@ KNOWN = ["chain", "modified-chain", "mountain-car"]
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [("chian", "chain"), ("modified_chain", "modified-chain"), ("mountaincar", "mountain-car")],
+    [("chian", "chain"), ("modified_chain", "modified-chain"), ("mountaincar", "mountain-car"), ("CHAIN", "chain")],
 )
 def test_an_unknown_name_is_answered_with_the_nearest_known_one(wrong: str, right: str) -> None:
     text = str(unknown_name("domain", wrong, KNOWN))

@@ -85,8 +85,9 @@ def discount(gamma: object) -> float:
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     """The error for a name that is not registered, with the nearest one that is."""
     names = sorted(known)
-    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    spelt = {other.lower(): other for other in names}
+    close = difflib.get_close_matches(str(name).lower(), spelt, n=1, cutoff=0.4)
+    hint = f"did you mean {spelt[close[0]]!r}? " if close else ""
     return InputError(f"{kind} is {shown(name)}, which is not known; {hint}known: {', '.join(names)}.")
 
 
