@@ -144,6 +144,11 @@ def test_an_unknown_name_is_answered_with_the_nearest_known_one(wrong: str, righ
     )
 
 
+def test_capitals_count_where_names_differ_by_nothing_else() -> None:
+    assert "did you mean 'Delta'?" in str(unknown_name("parameter", "Delt", ["Delta", "delta"]))
+    assert "did you mean 'pac-rmdp'?" in str(unknown_name("agent", "PAC-RMDP", ["mbie", "pac-rmdp"]))
+
+
 @pytest.mark.parametrize("wrong", ["xyz", "", 7])
 def test_a_name_like_no_other_gets_the_list_only(wrong: object) -> None:
     text = str(unknown_name("domain", wrong, reversed(KNOWN)))
