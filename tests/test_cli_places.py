@@ -130,7 +130,8 @@ def test_a_damaged_shard_is_one_sentence(
     assert main_says(HERE, monkeypatch, capfd)[0] == 0
 
 
-def test_pages_of_other_studies_are_not_overwritten(folder: Path) -> None:
+def test_pages_of_other_studies_are_not_overwritten(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "TABLES", ())  # audits take time
     (folder / "other.toml").write_text((folder / "good.toml").read_text("utf-8").replace('"T"', '"U"'), "utf-8")
     pages = {}
     for name, page in (("good", "report.html"), ("other", "report-other.html"), ("good", "report.html")):
@@ -175,22 +176,11 @@ def test_the_package_is_a_command() -> None:
 
 
 CHOOSE = ["choose-h", "--lifetime", "50", "--runs", "2", "--domain", "chain", "--h", "1", "--h", "8"]
-LATIN, ASCII = {"PYTHONIOENCODING": "latin-1"}, {"PYTHONIOENCODING": "ascii"}
+LATIN = {"PYTHONIOENCODING": "latin-1"}
 BARE = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "terminal"),
-    [
-        (["list"], LATIN),
-        (["--help"], ASCII),
-        (HERE, LATIN),
-        (HERE, BARE),
-        (CHOOSE, LATIN),
-        (CHOOSE, ASCII),
-        (CHOOSE, BARE),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "terminal"), [(HERE, LATIN), (CHOOSE, LATIN), (CHOOSE, BARE)])
 def test_a_terminal_that_cannot_show_a_letter_shows_the_rest(
     arguments: list[str], terminal: dict[str, str], folder: Path
 ) -> None:
@@ -198,4 +188,4 @@ def test_a_terminal_that_cannot_show_a_letter_shows_the_rest(
     command = [sys.executable, "-m", "hreach", *arguments]
     done = subprocess.run(command, capture_output=True, env=os.environ | terminal, timeout=120)
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
-    assert b"?" in done.stdout or arguments in (["list"], ["--help"])
+    assert b"?" in done.stdout
