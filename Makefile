@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/installed
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: install test lint reproduce bench docs clean
+.PHONY: install test lint lower-bounds reproduce bench docs clean
 
 install: $(STAMP)
 
@@ -25,6 +25,10 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The oldest libraries that are allowed, in an environment of their own; PYTHON is the oldest Python.
+lower-bounds:
+	PYTHON=$(PYTHON) .ci/lower-bounds .venv-lower-bounds
+
 reproduce: install
 	$(BIN)/hreach reproduce chain modified-chain --out results
 
@@ -38,5 +42,5 @@ docs: install
 	@echo "docs: docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) results docs/_build benchmarks/reference/build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) .venv-lower-bounds results docs/_build benchmarks/reference/build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

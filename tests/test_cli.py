@@ -21,6 +21,8 @@ from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.domains import DOMAINS
 from hreach.listing import everything
 from hreach.studies import catalog
+from hreach.studies.code import code_digest
+from hreach.studies.maker import maker
 from hreach.studies.spec import Study, load_catalog
 
 STUDY = """\
@@ -123,6 +125,16 @@ def test_list_shows_an_agents_own_parameters_with_defaults() -> None:
     assert agents["epsilon-greedy"] == "epsilon=0.1"
     assert agents["greedy"] == ""
     assert domains["chain"] == "length=5, slip=0.2, small=0.2, large=1.0, gamma=0.95"
+    assert domains["sixarms"].startswith("chances=(1.0, 0.15, 0.1, 0.05, 0.03, 0.01), pays=(")
+
+
+def test_list_has_columns() -> None:
+    """Descriptions begin in one column, and what follows them further right."""
+    lines = [line for line in succeed("list").splitlines() if line.startswith("  ")]
+    described = [line for line in lines if line[2] != " "]
+    begins = {re.match(r"  \S+ +", line).end() for line in described}  # type: ignore[union-attr]
+    assert len(begins) == 1
+    assert {len(line) - len(line.lstrip()) for line in lines if line not in described} == {begins.pop() + 2}
 
 
 def test_listing_imports_nothing_that_takes_time() -> None:
@@ -214,10 +226,27 @@ def test_the_page_needs_nothing_from_elsewhere(chain: Path) -> None:
 
 def test_the_provenance_tells_version_seed_and_size(chain: Path) -> None:
     told = section((chain / "report.html").read_text("utf-8"), "provenance")
-    assert f"<dt>hreach</dt><dd>{hreach.__version__}</dd>" in told
+    assert f"<dt>hreach</dt><dd>{hreach.__version__}, code {code_digest()}</dd>" in told
+    assert "Drawn by" not in told
     assert "20 runs of 3000 steps, seed 2016" in told
     assert "gamma = 0.95" in told
     assert told.count("PAC-RMDP(8) (as printed): pac-rmdp with h = 8, prior = 1; constants (given): h = 8") == 1
+
+
+def test_the_provenance_tells_who_computed_and_who_drew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the runs come from another machine, and this one draws the page."""
+    study = write_study(tmp_path / "s.toml")
+    other = dict.fromkeys(maker(), "of old") | {"Machine": "Abacus & Sons"}
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr("hreach.studies.shards.maker", lambda: other)
+        succeed("run", study, "--out", tmp_path / "out", "--runs", "2")
+    for runs in ("2", "4"):
+        succeed("run", study, "--out", tmp_path / "out", "--runs", runs)
+        told = section((tmp_path / "out" / "report.html").read_text("utf-8"), "provenance")
+        here = escape(maker()["Machine"])
+        computed = "Abacus &amp; Sons" if runs == "2" else f"Abacus &amp; Sons\n{here}"
+        assert f"<dt>Machine</dt><dd>{computed}</dd>" in told
+        assert re.search(rf"<dt>Drawn by</dt><dd>[^<]*Machine {re.escape(here)}</dd>", told)
 
 
 def test_reproducing_again_gives_the_same_table(chain: Path, tmp_path: Path) -> None:
@@ -369,7 +398,7 @@ def test_a_variant_may_have_any_name_and_stays_in_the_folder(variant: str, tmp_p
 def test_a_title_hides_no_fact_of_the_provenance(tmp_path: Path) -> None:
     succeed("run", write_study(tmp_path / "s.toml", title="hreach"), "--out", tmp_path / "out", "--runs", "1")
     told = section((tmp_path / "out" / "report.html").read_text("utf-8"), "provenance")
-    assert f"<dd>{hreach.__version__}</dd>" in told
+    assert f"<dt>hreach</dt><dd>{hreach.__version__}, code " in told
     assert "seed 7" in told
 
 

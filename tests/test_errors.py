@@ -135,13 +135,18 @@ KNOWN = ["chain", "modified-chain", "mountain-car"]
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [("chian", "chain"), ("modified_chain", "modified-chain"), ("mountaincar", "mountain-car")],
+    [("chian", "chain"), ("modified_chain", "modified-chain"), ("mountaincar", "mountain-car"), ("CHAIN", "chain")],
 )
 def test_an_unknown_name_is_answered_with_the_nearest_known_one(wrong: str, right: str) -> None:
     text = str(unknown_name("domain", wrong, KNOWN))
     assert text == (
         f"domain is '{wrong}', which is not known; did you mean '{right}'? known: chain, modified-chain, mountain-car."
     )
+
+
+def test_capitals_count_where_names_differ_by_nothing_else() -> None:
+    assert "did you mean 'Delta'?" in str(unknown_name("parameter", "Delt", ["Delta", "delta"]))
+    assert "did you mean 'pac-rmdp'?" in str(unknown_name("agent", "PAC-RMDP", ["mbie", "pac-rmdp"]))
 
 
 @pytest.mark.parametrize("wrong", ["xyz", "", 7])

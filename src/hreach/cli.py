@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -56,13 +58,14 @@ def list_(
     if as_json:
         print(json.dumps(entries, indent=2))
         return
+    width = max(len(line["name"]) for lines in entries.values() for line in lines)
     for kind, lines in entries.items():
         print(f"\n{kind.upper()}")
         for line in lines:
-            print(f"  {line['name']:<16} {line['description']}")
+            print(f"  {line['name']:<{width}}  {line['description']}")
             detail = "; ".join(line[k] for k in ("parameters", "citation") if line.get(k))
             if detail:
-                print(f"  {'':<16}   {detail}")
+                print(f"  {'':<{width}}    {detail}")
 
 
 @app.command()
@@ -152,25 +155,35 @@ def _execute(
     from rich.console import Console
 
     from hreach.errors import whole
-    from hreach.report.publish import publish
+    from hreach.report.publish import check_folder, publish
     from hreach.studies.processes import Processes, WorkerDiedError
+    from hreach.studies.spec import MAX_RUNS
     from hreach.studies.store import Store
 
     runs = None if runs is None else whole("--runs", runs, 1)
+    require(runs is None or runs <= MAX_RUNS, "--runs", runs, f"at most {MAX_RUNS}")
     jobs = None if jobs is None else whole("--jobs", jobs, 1)
+    out = _expanded(out)
+    check_folder(out)
     store = Store(out)
     console = Console(stderr=True, highlight=False)
     try:
         with Processes(jobs) as processes:
             finished = [_finish(name, study, store, runs, jobs, processes, console) for name, study in studies]
+        console.print("drawing ...")
+        page = publish(out, title, lead, finished, audited)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise InputError(
+            f"out is {str(out)!r}, but must be a folder that can be written ({reason}); "
+            "what was finished is kept and not computed again."
+        ) from error
     except KeyboardInterrupt:  # here and not in main: typer would end the process without a word
         print("hreach: stopped; what was finished is kept and not computed again.", file=sys.stderr)
         raise typer.Exit(130) from None
     except WorkerDiedError as error:
         print(f"hreach: {error}; what was finished is kept and not computed again.", file=sys.stderr)
         raise typer.Exit(1) from None
-    console.print("drawing ...")
-    page = publish(out, title, lead, finished, audited)
     for done in finished:
         print(f"{done.study.title}: {done.summary or 'done'} ({done.seconds:.1f} s)")
     print(f"page:   {page}\ntables: {out / 'tables'}\nfigures: {out / 'figures'}")
@@ -237,10 +250,21 @@ def _name(spec: AgentSpec) -> str:
 def _file_name(path: Path) -> str:
     """A study's file name as a name for tables, figures and the page's anchors."""
     from hreach.report.page import CONTENTS, PROVENANCE
+    from hreach.report.promises import ANCHOR as PROMISES
     from hreach.report.publish import file_name
+    from hreach.studies import catalog
 
     safe = file_name(path.stem) or "study"
-    return f"study-{safe}" if safe in (CONTENTS, PROVENANCE) or safe.startswith("fig-") else safe
+    taken = {CONTENTS, PROVENANCE, PROMISES, *catalog.texts()}
+    return f"study-{safe}" if safe in taken or safe.startswith("fig-") else safe
+
+
+def _expanded(path: Path) -> Path:
+    """`~/x` as the shell would have it, which it leaves alone in `--out=~/x`."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise InputError(f"out is {str(path)!r}, but must begin with the name of a user after '~'.") from error
 
 
 def _version(show: bool) -> None:
@@ -260,6 +284,9 @@ def _root(
 
 def main() -> None:
     """Run a command; bad input is one sentence on the error stream and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a letter gets a question mark
     try:
         app()
     except InputError as error:

@@ -11,11 +11,20 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba import types
-from numba.core import cgutils, event
+from numba.core import cgutils, event, sigutils
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from hreach.errors import InputError
+from hreach import caching
+from hreach.errors import InputError, require
+
+require(
+    not numba.config.DISABLE_JIT,
+    "NUMBA_DISABLE_JIT",
+    numba.config.DISABLE_JIT,
+    "0 or unset (what hreach compiles steps random numbers and calls formulas in ways that Python cannot)",
+)
 
 Array = NDArray[np.float64]
 # (counts of the pair (S,), their total, mean reward, parameters (P,)) -> (reach, bonus, radius)
@@ -24,35 +33,58 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Kernels allocate nothing, so numba need not count references (_nrt): counting cost twice what planning does, and
 # two threads would wait for each other's counters. Nobody calls them from C (no_cfunc_wrapper).
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
 
 class _Announce(event.Listener):  # type: ignore[misc]
-    """Says once, on the error stream, that a compilation has begun."""
+    """Says once, on the error stream, that a compilation has begun; once for all processes that share a flag."""
 
     said = False
+    shared: Any = None  # a multiprocessing.Value, true once one of the processes has spoken
 
     def on_start(self, event: Any) -> None:
-        if not self.said:
-            self.said = True
-            sys.stderr.write("hreach: compiling once (10 to 30 s, kept for the next time) ...\n")
-            sys.stderr.flush()
+        if self.said:
+            return
+        self.said = True
+        if self.shared is not None:
+            with self.shared.get_lock():
+                before, self.shared.value = self.shared.value, True
+            if before:
+                return
+        sys.stderr.write(f"hreach: {_words()} ...\n")
+        sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:
         pass
 
 
+def _words() -> str:
+    if caching.lost():
+        return "compiling (10 to 30 s; not kept, as no folder can be written: set NUMBA_CACHE_DIR to one)"
+    return "compiling once (10 to 30 s, kept for the next time)"
+
+
 _announce = _Announce()
+
+
+def announced() -> bool:
+    """Whether this process has said that it compiles."""
+    return _announce.said
+
+
+def announce_with(shared: Any) -> None:
+    """Of the processes with this flag (`multiprocessing.Value("b")`) only one says that it compiles."""
+    _announce.shared = shared
 
 
 def compiled(function: F) -> F:
     """`function` compiled on first call and kept on disk."""
-    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+    return _njit(function)
 
 
 def inlined(function: F) -> F:
     """`compiled`, and merged into its compiled callers: passing a dozen arrays costs more than a sweep."""
-    return numba.njit(**_OPTIONS, forceinline=True)(function)  # type: ignore[no-any-return]
+    return _njit(function, forceinline=True)
 
 
 def inlined_with(*freedom: str) -> Callable[[F], F]:
@@ -60,11 +92,13 @@ def inlined_with(*freedom: str) -> Callable[[F], F]:
 
     "contract" fuses a b + c into one rounding; "reassoc" and "nsz" let a sum be taken in another, fixed order.
     """
+    return functools.partial(_njit, forceinline=True, fastmath=set(freedom))
 
-    def decorate(function: F) -> F:
-        return numba.njit(**_OPTIONS, forceinline=True, fastmath=set(freedom))(function)  # type: ignore[no-any-return]
 
-    return decorate
+def _njit(function: F, **options: Any) -> F:
+    dispatcher = numba.njit(**_OPTIONS, **options)(function)
+    dispatcher._cache = caching.kept(function)
+    return dispatcher  # type: ignore[no-any-return]
 
 
 def announcing(function: F) -> F:
@@ -106,8 +140,11 @@ _SIGNATURE = types.UniTuple(types.float64, 3)(
 def compile_formula(formula: Formula) -> Any:
     """`formula` as a pointer that `plan` and `simulate` can call; compiled once, kept if it lives in a file."""
     try:
-        on_disk = formula.__closure__ is None and Path(formula.__code__.co_filename).is_file()
-        return numba.cfunc(_SIGNATURE, cache=on_disk, error_model="numpy")(formula)
+        pointer: Any = CFunc(formula, sigutils.normalize_signature(_SIGNATURE), {}, {"error_model": "numpy"})
+        if formula.__closure__ is None and Path(formula.__code__.co_filename).is_file():
+            pointer._cache = caching.kept(formula)
+        pointer.compile()
+        return pointer
     except numba.core.errors.NumbaError as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(

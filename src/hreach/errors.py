@@ -85,9 +85,14 @@ def discount(gamma: object) -> float:
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     """The error for a name that is not registered, with the nearest one that is."""
     names = sorted(known)
-    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
+    spelt = {other.lower(): other for other in names}
+    close = _closest(str(name), names) or [spelt[other] for other in _closest(str(name).lower(), list(spelt))]
     hint = f"did you mean {close[0]!r}? " if close else ""
     return InputError(f"{kind} is {shown(name)}, which is not known; {hint}known: {', '.join(names)}.")
+
+
+def _closest(name: str, names: list[str]) -> list[str]:
+    return difflib.get_close_matches(name, names, n=1, cutoff=0.4)
 
 
 def one_of(**given: object) -> None:

@@ -20,9 +20,9 @@ within tolerance / (1 - gamma) of its fixed point. `plan` sweeps V <- TV; when t
 exact solve of the greedy model would (S^3 / 3 against A S^2), it solves that linear system instead (policy
 iteration, that is Newton's method on V = TV), which is what makes large bonuses cheap.
 
-One file, because numba's cache notices a change only in the file of the function it cached (so a change of
-`streams.uniform` or `compiling.formula_at` needs `make clean`). Arithmetic is plain IEEE (no `fastmath`), so results
-do not depend on the processor.
+One file, because numba's cache notices a change only in the file of the function it cached (`caching.py` adds those
+of `streams.uniform` and `compiling.formula_at`). Arithmetic is plain IEEE (no `fastmath`), so results do not depend on
+the processor.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ def _parameters(entry: Entry) -> list[str]:
     if isinstance(node, ast.ClassDef):
         node = next(n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__")
     names = [a.arg for a in node.args.args if a.arg != "self"]
-    defaults = [f"={ast.unparse(d)}" for d in node.args.defaults]
+    constants = {ast.unparse(n.targets[0]): n.value for n in tree.body if isinstance(n, ast.Assign)}
+    defaults = [f"={ast.unparse(constants.get(ast.unparse(d), d))}" for d in node.args.defaults]
     padded = [""] * (len(names) - len(defaults)) + defaults
     return [n + d for n, d in zip(names, padded, strict=True)]
 

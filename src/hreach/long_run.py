@@ -28,9 +28,9 @@ def long_run(chain: Any, start: Array) -> Array:
     matrix = sparse.csr_array(chain)
     matrix.eliminate_zeros()
     classes, label = connected_components(matrix, directed=True, connection="strong")
-    entries = sparse.coo_array(matrix)
+    here, there = matrix.nonzero()
     left = np.zeros(classes, dtype=np.bool_)
-    left[label[entries.coords[0]][label[entries.coords[0]] != label[entries.coords[1]]]] = True
+    left[label[here[label[here] != label[there]]]] = True
     passing = left[label]
     reached = np.where(passing, 0.0, start)
     if passing.any():

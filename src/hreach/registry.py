@@ -63,3 +63,9 @@ def check_parameters(
 def parameters_of(function: Callable[..., Any]) -> list[str]:
     """Names of a function's parameters."""
     return list(inspect.signature(function).parameters)
+
+
+def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """A function's parameters that have a default, with it."""
+    signature = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in signature if p.default is not inspect.Parameter.empty}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Callable
@@ -17,24 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import hreach
 from hreach import InputError
 from hreach.simulation import Runs, simulate
 from hreach.studies import runner
+from hreach.studies.code import code_digest
 from hreach.studies.grid import Cell, cell_of
+from hreach.studies.maker import maker
 from hreach.studies.runner import run_study
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import EpisodeResult, Result, Store, checkpoints
 
 STEPS = 40
 CELL = Cell("chain", {"length": 5}, "pac-rmdp", {"h": 8, "gamma": 0.9}, steps=STEPS, seed=3)
-OTHERS: dict[str, Any] = {
-    "domain": "modified-chain",
-    "domain_params": {"length": 6},
-    "agent": "bolt",
-    "params": {"h": 8, "gamma": 0.8},
-    "seed": 4,
-}
 PAC = AgentSpec(agent="pac-rmdp", params={"h": 8})
 STUDY = Study(
     title="T",
@@ -91,69 +84,37 @@ def forbid_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "simulate", refuse)
 
 
-# --- cells -------------------------------------------------------------------
+# --- rows -> cells ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("field", [*OTHERS, "steps"])
-def test_the_id_depends_on_what_changes_the_numbers(field: str) -> None:
-    other = replace(CELL, **{field: (OTHERS | {"steps": 41})[field]})
-    assert other.id != CELL.id
+def test_results_of_other_code_are_computed_anew_and_both_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_study(only(PAC), Store(tmp_path))
+    before = shards(tmp_path)
+    monkeypatch.setattr("hreach.studies.grid.code_digest", lambda: "another")
+    calls = counted(monkeypatch)
+    run_study(only(PAC), Store(tmp_path))
+    after = shards(tmp_path)
+    assert calls == [(0, 12)]
+    assert len(after) == 2
+    assert {path: after[path] for path in before} == before
 
 
-def test_the_id_of_a_study_by_steps_does_not_know_of_episodes() -> None:
-    """Results that were kept before there were episodes are still found."""
-    content = [["chain", {"length": 5}, "pac-rmdp", {"h": 8, "gamma": 0.9}], 40, 3, hreach.__version__]
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == CELL.id
-
-
-def test_the_id_depends_on_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = CELL.id
-    monkeypatch.setattr("hreach.studies.grid.__version__", "another")
-    assert CELL.id != before
-
-
-def test_the_id_depends_on_the_settings_that_all_agents_share() -> None:
-    assert cell_of(changed(STUDY, settings={"gamma": 0.8}), PAC).id != cell_of(STUDY, PAC).id
-
-
-def test_a_rows_own_parameter_goes_before_the_shared_one() -> None:
-    spec = AgentSpec(agent="pac-rmdp", params={"h": 8, "gamma": 0.5})
-    assert cell_of(STUDY, spec).params == {"h": 8, "gamma": 0.5}
-
-
-@pytest.mark.parametrize("field", ["algorithm", "variant", "note"])
-def test_the_id_does_not_depend_on_how_a_row_is_called(field: str) -> None:
-    assert cell_of(STUDY, PAC.model_copy(update={field: "other"})).id == cell_of(STUDY, PAC).id
-
-
-@pytest.mark.parametrize("fields", [{"title": "U"}, {"text": "long"}, {"runs": 99}, {"printed": "chain.csv"}])
-def test_the_id_does_not_depend_on_the_rest_of_the_study(fields: dict[str, Any]) -> None:
-    assert cell_of(changed(STUDY, **fields), PAC).id == cell_of(STUDY, PAC).id
-
-
-def test_the_id_does_not_depend_on_the_order_of_parameters() -> None:
-    assert replace(CELL, params={"gamma": 0.9, "h": 8}).id == CELL.id
-
-
-def test_the_id_depends_on_the_order_of_tie_breaking() -> None:
-    first, second = (replace(CELL, params={"h": 8, "ties": ties}) for ties in ([0, 1], [1, 0]))
-    assert first.id != second.id
+@pytest.mark.parametrize(("one", "other"), [({"h": 8}, {"h": 8.0, "prior": 1})])
+def test_rows_written_in_other_ways_have_one_number(one: dict[str, Any], other: dict[str, Any], tmp_path: Path) -> None:
+    rows = [AgentSpec(agent="pac-rmdp", params=params) for params in (one, other)]
+    first = run_study(only(rows[0]), Store(tmp_path / "first"))
+    second = run_study(only(rows[1]), Store(tmp_path / "second"))
+    again = run_study(only(rows[1]), Store(tmp_path / "first"))
+    assert totals(first) == totals(second) == totals(again)
+    assert len(shards(tmp_path / "first")) == 1
 
 
 def test_the_order_of_rows_changes_no_number(tmp_path: Path) -> None:
     there = run_study(STUDY, Store(tmp_path / "there"))
     back = run_study(changed(STUDY, agent=STUDY.agent[::-1]), Store(tmp_path / "back"))
     assert totals(there) == totals(back)[::-1]
-
-
-def test_entropy_does_not_depend_on_the_number_of_steps() -> None:
-    assert replace(CELL, steps=41).entropy == CELL.entropy
-
-
-@pytest.mark.parametrize("field", OTHERS)
-def test_entropy_depends_on_everything_else(field: str) -> None:
-    assert replace(CELL, **{field: OTHERS[field]}).entropy != CELL.entropy
 
 
 def test_a_longer_study_begins_with_the_shorter_one(tmp_path: Path) -> None:
@@ -201,7 +162,10 @@ def test_a_shard_tells_its_cell_its_constants_and_its_runs(tmp_path: Path) -> No
     cell = cell_of(STUDY, PAC)
     table = pq.read_table(tmp_path / "shards" / cell.id / "0-12.parquet")
     about = json.loads(table.schema.metadata[b"hreach"])
-    assert about["cell"] == asdict(cell)
+    params = {"h": 8, "gamma": 0.9, "prior": 1, "tolerance": 0.01}
+    assert about["cell"] == {**asdict(cell), "params": params, "code": code_digest()}
+    assert about["runs"] == [0, 12]
+    assert about["made"] == maker()
     assert about["agent"] == simulate("chain", "pac-rmdp", {"h": 8}, runs=1, steps=1).agent
     assert table.column_names == ["run", "step", "total_reward"]
     assert table["run"].to_pylist() == [run for run in range(12) for _ in range(40)]

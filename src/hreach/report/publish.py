@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from hreach._version import __version__
 from hreach.domains import make_domain
+from hreach.errors import require
 from hreach.report import claims, promises
 from hreach.report.claims import Judged, judge_all
 from hreach.report.figures import Band, average_reward_figure, episodes_figure, save
 from hreach.report.page import (
+    PROVENANCE,
     ClaimShown,
     Outcome,
     Row,
@@ -30,6 +28,7 @@ from hreach.report.page import (
     write,
 )
 from hreach.report.tables import EPISODE_COLUMNS, episode_rows, load_printed, rows, to_csv
+from hreach.studies.maker import maker as this_maker
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import EpisodeResult, Result
 
@@ -112,7 +111,7 @@ class FinishedEpisodes:
 def publish(
     out: Path, title: str, lead: str, finished: Sequence[Finished | FinishedEpisodes], audited: Sequence[str] = ()
 ) -> Path:
-    """Write DIR/tables/*.csv, DIR/figures/*.svg|png and DIR/report.html; the page's path is returned.
+    """Write DIR/tables/*.csv, DIR/figures/*.svg|png and the page; its path, DIR/report.html or as `_page`, is returned.
 
     Of the studies named in `audited`, some runs are held against the paper's promises.
     """
@@ -124,14 +123,33 @@ def publish(
     if judged:
         sections.append(promises.section(out, judged))
         facts[promises.TITLE] = promises.settings(judged)
-    page = out / "report.html"
+    page = _page(out, [done.name for done in finished])
     write(page, render(title, lead, sections, facts))
     return page
 
 
+def check_folder(out: Path) -> None:
+    """Refuse, before any work is done, a folder in which there is no room for what will be written."""
+    for name in ("shards", "tables", "figures"):
+        place = out / name
+        require(place.is_dir() or not place.exists(), "out", str(out), f"a folder in which {name!r} is no file")
+
+
+def _page(out: Path, studies: Sequence[str]) -> Path:
+    """DIR/report.html, or DIR/report-STUDIES.html where that is the page of other studies."""
+    page = out / "report.html"
+    there = set(re.findall(r'<section id="([^"]+)">', page.read_text("utf-8"))) if page.is_file() else set()
+    if not there or there - {PROVENANCE, promises.ANCHOR} == set(studies):
+        return page
+    return out / f"report-{'-'.join(studies)[:_LONGEST]}.html"
+
+
+_LONGEST = 100  # letters of a name: with endings and temporary names, far below what file systems take
+
+
 def file_name(text: str) -> str:
-    """Any text as letters, digits, '-' and '_'; it may come out empty."""
-    return re.sub(r"[^A-Za-z0-9_-]", "-", text).strip("-_")
+    """Any text as letters, digits, '-' and '_', not too many; it may come out empty."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", text)[:_LONGEST].strip("-_")
 
 
 def _figure_names(study: str, variants: Iterable[str]) -> dict[str, str]:
@@ -211,13 +229,11 @@ def _optimal(study: Study) -> float:
 
 
 def provenance(finished: Sequence[Finished | FinishedEpisodes]) -> Mapping[str, str]:
-    """What one needs to make these numbers again."""
-    parts = ("numpy", "scipy", "numba", "gymnasium")
-    facts = {
-        "hreach": __version__,
-        "Python": f"{platform.python_version()}, " + ", ".join(f"{p} {version(p)}" for p in parts),
-        "Machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-    }
+    """What one needs to make these numbers again: what computed them, and what drew them where that was another."""
+    makers = [maker for done in finished for _, result in done.results for maker in result.makers]
+    facts = {name: "\n".join(dict.fromkeys(m[name] for m in makers)) for name in this_maker() if makers}
+    if any(maker != this_maker() for maker in makers):
+        facts["Drawn by"] = "\n".join(f"{name} {value}" for name, value in this_maker().items())
     for done in finished:
         study = done.study
         shared = "".join(f"{k} = {v}, " for k, v in study.settings.items()).removesuffix(", ") or "no shared settings"

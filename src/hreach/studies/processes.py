@@ -18,6 +18,8 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, TypeVar
 
+from hreach import compiling
+
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 T = TypeVar("T")
@@ -62,7 +64,10 @@ class Processes:
 
     def _submit(self, function: Callable[..., T], task: tuple[Any, ...]) -> Future[T]:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), _begin)
+            context = get_context("spawn")
+            announced = context.Value("b", compiling.announced())
+            compiling.announce_with(announced)
+            self._pool = ProcessPoolExecutor(self.count, context, _begin, (announced,))
         others = set(active_children()) - self._workers
         with _one_thread():  # a worker is started by the submission that needs it, and inherits this
             future = self._pool.submit(function, *task)
@@ -84,8 +89,9 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _begin() -> None:
+def _begin(announced: Any) -> None:
     """What a worker does first."""
+    compiling.announce_with(announced)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
 

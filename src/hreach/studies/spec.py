@@ -52,6 +52,8 @@ from hreach.domains import DOMAINS, make_domain
 from hreach.errors import InputError, require, shown, unknown_name
 from hreach.studies import catalog
 
+# The rewards of a run are held in memory, 8 bytes each (.8 GB), as are the totals of all runs of a row.
+MAX_STEPS, MAX_EPISODES, MAX_RUNS = 10**8, 10**6, 10**6
 Path_ = tuple[str | int, ...]
 Here = Callable[..., AbstractContextManager[None]]  # a place in the file, which errors raised inside are blamed on
 
@@ -74,7 +76,7 @@ class AgentSpec(_Strict):
     variant: str = ""
     note: str = ""
     reference: bool = False
-    episodes: int | None = Field(default=None, ge=1)
+    episodes: int | None = Field(default=None, ge=1, le=MAX_EPISODES)
     picture: bool = False
 
     @property
@@ -126,10 +128,10 @@ class Study(_Strict):
     domain: str
     domain_params: dict[str, Any] = Field(default_factory=dict)
     text: str = ""
-    steps: int | None = Field(default=None, ge=1)
-    episodes: int | None = Field(default=None, ge=1)
-    final_episodes: int = Field(default=0, ge=0)
-    runs: int = Field(ge=1)
+    steps: int | None = Field(default=None, ge=1, le=MAX_STEPS)
+    episodes: int | None = Field(default=None, ge=1, le=MAX_EPISODES)
+    final_episodes: int = Field(default=0, ge=0, le=MAX_EPISODES)
+    runs: int = Field(ge=1, le=MAX_RUNS)
     seed: int = Field(ge=0)
     printed: str | None = None
     scale: Literal["linear", "log"] = "linear"
@@ -167,7 +169,7 @@ def load_catalog(name: str) -> Study:
 def load(path: Path) -> Study:
     """The study in a TOML file."""
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")  # some editors begin a file with a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"study is {str(path)!r}, which cannot be read: {reason}.") from error
@@ -304,8 +306,12 @@ def _check_claim(study: Study, claim: Claim, here: Here) -> None:
 def _shared(study: Study, place: Path_, message: str) -> Path_ | None:
     """Where the setting stands that the message about an agent speaks of, unless the agent gave its own."""
     own = study.agent[int(place[1])].params if place[0] == "agent" else study.settings
-    named = [k for k in study.settings if k not in own and re.search(rf"^{k} is |^parameter of .* is '{k}'", message)]
+    named = [k for k in study.settings if k not in own and _speaks_of(k, message)]
     return ("settings", named[0]) if named else None
+
+
+def _speaks_of(key: str, message: str) -> bool:
+    return bool(re.search(rf"^{re.escape(key)} is |^parameter of .* is {re.escape(repr(key))}", message))
 
 
 def _labels(value: Any) -> list[str]:
@@ -338,8 +344,8 @@ def _where(text: str, name: str, path: Path_) -> str:
             key = header[2]
             seen[key] = seen.get(key, -1) + 1
             table = here = (key, seen[key]) if header[1] else (key,)
-        elif entry := re.match(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*=", line):
-            here = (*table, entry[1])
+        elif entry := re.match(r"""\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z0-9_-]+))\s*=""", line):
+            here = (*table, entry[1] or entry[2] or entry[3])
         else:
             continue
         if here == path[: len(here)] and len(here) > best[0]:

@@ -6,29 +6,27 @@
     by episodes    columns run, phase ("learning" or "plain"), episode, total_reward (of it), length, terminated;
                    one run in each shard
 
-A shard is written under a temporary name and renamed, so it is whole or absent. A shard that is there is never
-written again; more runs are more shards. The cell and the agent's constants stand in the file's own metadata, as does
-the last episode (states, actions, rewards) of run 0 if it had final episodes.
+A shard is whole or absent, and checked whenever it is read (`shards.py`). A shard that is there is never written
+again; more runs are more shards. The cell, the agent's constants and who computed stand in the file's own metadata, as
+does the last episode (states, actions, rewards) of run 0 if it had final episodes.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from hreach.errors import InputError
 from hreach.studies.episodes import Episode, EpisodeRun, Episodes
 from hreach.studies.grid import Cell
+from hreach.studies.shards import read_shard, write_shard
 
 CHECKPOINTS = 100
 LEARNING, PLAIN = "learning", "plain"
@@ -36,11 +34,12 @@ LEARNING, PLAIN = "learning", "plain"
 
 @dataclass(frozen=True)
 class Result:
-    """What a cell earned: total reward (runs, K) up to the steps (K,), and the agent's constants."""
+    """What a cell earned: total reward (runs, K) up to the steps (K,), the agent's constants, and who computed it."""
 
     steps: NDArray[np.int64]
     total: NDArray[np.float64]
     agent: dict[str, Any]
+    makers: Sequence[Mapping[str, str]] = ()
 
     @property
     def average_reward(self) -> NDArray[np.float64]:
@@ -55,12 +54,13 @@ class Result:
 
 @dataclass(frozen=True)
 class EpisodeResult:
-    """What a cell by episodes earned: arrays (runs, episodes), and run 0's last plain episode and its constants."""
+    """What a cell by episodes earned: arrays (runs, episodes), run 0's last plain episode and its constants, makers."""
 
     learning: Episodes
     plain: Episodes
     last: Episode | None
     agent: dict[str, Any]
+    makers: Sequence[Mapping[str, str]] = ()
 
     @property
     def runs(self) -> int:
@@ -101,19 +101,20 @@ class Store:
         runs = len(reward)
         at = checkpoints(_steps(cell))
         total = np.cumsum(reward, axis=1)[:, at - 1]
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             "run": np.repeat(np.arange(first, first + runs, dtype=np.int32), len(at)),
             "step": np.tile(at.astype(np.int32), runs),
             "total_reward": total.reshape(-1),
         }
-        self._write(cell, first, runs, columns, {"agent": agent})
+        held = (first, first + runs)
+        write_shard(self._path(cell, *held), cell, held, columns, {"agent": agent})
 
     def write_episodes(self, cell: Cell, number: int, done: EpisodeRun) -> None:
         """Keep run `number` of a cell by episodes."""
         phases = [(LEARNING, done.learning), (PLAIN, done.plain)]
         columns = {
             "run": np.full(sum(len(e.total) for _, e in phases), number, dtype=np.int32),
-            "phase": [name for name, e in phases for _ in e.total],
+            "phase": np.array([name for name, e in phases for _ in e.total]),
             "episode": np.concatenate([np.arange(1, len(e.total) + 1, dtype=np.int32) for _, e in phases]),
             "total_reward": np.concatenate([e.total for _, e in phases]),
             "length": np.concatenate([e.length.astype(np.int32) for _, e in phases]),
@@ -122,43 +123,28 @@ class Store:
         about: dict[str, Any] = {"agent": done.agent}
         if number == 0 and done.last is not None:
             about["last"] = {name: values.tolist() for name, values in done.last.__dict__.items()}
-        self._write(cell, number, 1, columns, about)
-
-    def _write(self, cell: Cell, first: int, runs: int, columns: dict[str, Any], about: dict[str, Any]) -> None:
-        """One shard, whole or not at all."""
-        metadata = {"hreach": json.dumps({"cell": cell.__dict__, **about})}
-        table = pa.table(columns).replace_schema_metadata(metadata)
-        folder = self._folder(cell)
-        folder.mkdir(parents=True, exist_ok=True)
-        shard = self._path(cell, first, first + runs)
-        temporary = folder / f".{shard.name}.{os.getpid()}.tmp"
-        try:
-            pq.write_table(table, temporary, compression="zstd")
-            if not shard.exists():
-                os.replace(temporary, shard)
-        finally:
-            temporary.unlink(missing_ok=True)
+        held = (number, number + 1)
+        write_shard(self._path(cell, *held), cell, held, columns, about)
 
     def read(self, cell: Cell, runs: int) -> Result:
         """The first `runs` runs of a cell; they must all be there."""
         at = checkpoints(_steps(cell))
         total = np.empty((runs, len(at)))
-        agent: dict[str, Any] = {}
+        abouts = []
         for first, end in self._complete(cell, runs):
-            table = pq.read_table(self._path(cell, first, end), columns=["total_reward"])
-            agent = json.loads(table.schema.metadata[b"hreach"])["agent"]
-            rows = table["total_reward"].to_numpy().reshape(end - first, len(at))
+            columns, about = read_shard(self._path(cell, first, end), cell, (first, end))
+            rows = columns["total_reward"].reshape(end - first, len(at))
             total[first : min(end, runs)] = rows[: max(0, runs - first)]
-        return Result(at, total, agent)
+            abouts.append(about)
+        return Result(at, total, abouts[0]["agent"], _makers(abouts))
 
     def read_episodes(self, cell: Cell, runs: int) -> EpisodeResult:
         """The first `runs` runs of a cell by episodes; they must all be there."""
         ranges = [(first, end) for first, end in self._complete(cell, runs) if first < runs]
-        tables = [pq.read_table(self._path(cell, first, end)) for first, end in ranges]
-        about = json.loads(tables[0].schema.metadata[b"hreach"])
-        return EpisodeResult(
-            _phase(tables, LEARNING), _phase(tables, PLAIN), _episode(about.get("last")), about["agent"]
-        )
+        shards = [read_shard(self._path(cell, *held), cell, held) for held in ranges]
+        tables, abouts = [columns for columns, _ in shards], [about for _, about in shards]
+        phases = (_phase(tables, LEARNING), _phase(tables, PLAIN))
+        return EpisodeResult(*phases, _episode(abouts[0].get("last")), abouts[0]["agent"], _makers(abouts))
 
     def _complete(self, cell: Cell, runs: int) -> list[tuple[int, int]]:
         """The shards of a cell, in order, if they hold the first `runs` runs."""
@@ -183,11 +169,17 @@ def _steps(cell: Cell) -> int:
     return cell.steps
 
 
-def _phase(tables: list[Any], phase: str) -> Episodes:
+def _makers(abouts: Iterable[dict[str, Any]]) -> list[dict[str, str]]:
+    """Who computed, each once."""
+    made = [about["made"] for about in abouts]
+    return [m for i, m in enumerate(made) if m not in made[:i]]
+
+
+def _phase(tables: list[dict[str, NDArray[Any]]], phase: str) -> Episodes:
     """The episodes of one phase, (runs, episodes), from one table for each run."""
 
     def column(name: str) -> NDArray[Any]:
-        return np.stack([t[name].to_numpy()[np.array(t["phase"].to_pylist()) == phase] for t in tables])
+        return np.stack([t[name][t["phase"] == phase] for t in tables])
 
     return Episodes(column("total_reward"), column("length").astype(np.int64), column("terminated"))
 

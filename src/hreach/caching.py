@@ -1,0 +1,120 @@
+"""Compiled code on disk, none of which is trusted and none of which is needed.
+
+numba keeps the machine code of a function beside its source, or in the user's cache folder, or where NUMBA_CACHE_DIR
+says. Here every such file begins with a checksum: a damaged one counts as absent, and what it held is compiled again.
+Where no folder can be written the code goes to a temporary one that lives as long as the process and its workers; where
+not even that can be had, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import inspect
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import caching
+
+# Compiled functions of these files are called from others, whose cache numba would not see change with them.
+_SHARED_FILES = ("compiling.py", "streams.py")
+_FOLDER = "HREACH_TEMPORARY_CACHE"  # tells workers the temporary folder of the process that started them; "": none
+
+
+def kept(function: Any) -> Any:
+    """A cache for a Python function that is to be compiled."""
+    try:
+        return _CheckedCache(function)
+    except (RuntimeError, OSError):  # numba found no place, and there is no temporary one
+        os.environ.setdefault(_FOLDER, "")
+        return caching.NullCache()
+
+
+def lost() -> bool:
+    """Whether compiled code is lost at the end."""
+    return _FOLDER in os.environ
+
+
+class _CheckedFile(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """An index of compiled versions and a file for each, as SHA-256 and content; the digest knows numba's version."""
+
+    def _load_index(self) -> Any:
+        content = self._verified(self._index_path)
+        stamp, overloads = pickle.loads(content) if content is not None else (None, {})
+        return overloads if stamp == self._source_stamp else {}
+
+    def _save_index(self, overloads: Any) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._dump((self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        content = self._verified(self._data_path(name))
+        return None if content is None else pickle.loads(content)
+
+    def _dump(self, obj: Any) -> bytes:
+        content: bytes = super()._dump(obj)
+        return self._digest(content) + content
+
+    def _verified(self, path: str) -> bytes | None:
+        """The content of a file that is there and whole."""
+        try:
+            data = Path(path).read_bytes()
+        except OSError:
+            return None
+        return data[32:] if data[:32] == self._digest(data[32:]) else None
+
+    def _digest(self, content: bytes) -> bytes:
+        return hashlib.sha256(self._version.encode() + content).digest()
+
+
+class _Temporary(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):  # type: ignore[misc]
+    """The place of last resort."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
+        self._cache_path = os.path.join(_temporary_folder(), self.get_suitable_cache_subpath(py_file))
+
+    def get_cache_path(self) -> str:
+        return self._cache_path
+
+
+class _Places(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (*caching.CompileResultCacheImpl._locator_classes, _Temporary)
+
+
+class _CheckedCache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _Places
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        shared = [Path(__file__).with_name(name) for name in _SHARED_FILES]
+        source = b"".join(path.read_bytes() for path in [Path(inspect.getfile(py_func)), *shared])
+        stamp = hashlib.sha256(source).digest()
+        self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _say_once(f"hreach: compiled code cannot be kept in {self._cache_path} ({error.strerror}).")
+
+
+def _temporary_folder() -> str:
+    """A new private folder that is removed at the end, or that of the process which started this one."""
+    if os.environ.get(_FOLDER) is None:
+        os.environ[_FOLDER] = tempfile.mkdtemp(prefix="hreach-")
+        atexit.register(shutil.rmtree, os.environ[_FOLDER], ignore_errors=True)
+    if not os.environ[_FOLDER]:
+        raise FileNotFoundError("no temporary folder")
+    return os.environ[_FOLDER]
+
+
+@cache
+def _say_once(sentence: str) -> None:
+    print(sentence, file=sys.stderr)

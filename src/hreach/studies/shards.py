@@ -1,0 +1,90 @@
+"""One shard: a Parquet file of columns, with what they are about and a checksum over both in its metadata.
+
+    hreach     JSON: the cell (its identity), the runs [first, end), the agent's constants, who computed, and more
+    sha256     of that JSON and of every column: name, type, values
+
+Parquet's own checksums cover the pages and not the footer, which says where the pages are and what they mean. The one
+here is over what was read, so damage anywhere in the file either changes nothing that is read or is found. A shard is
+written under a temporary name and renamed: it is whole or absent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from hreach.errors import InputError
+from hreach.studies.grid import Cell
+from hreach.studies.maker import maker
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+def write_shard(path: Path, cell: Cell, runs: tuple[int, int], columns: Columns, about: Mapping[str, Any]) -> None:
+    """Keep the columns of the runs [first, end) of a cell, and what they are about, in a file that is not there yet."""
+    text = json.dumps({"cell": cell.identity, "runs": runs, "made": maker(), **about})
+    table = pa.table(dict(columns)).replace_schema_metadata({"hreach": text, "sha256": _checksum(text, columns)})
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+        if not path.exists():
+            os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_shard(path: Path, cell: Cell, runs: tuple[int, int]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """(columns, about) of a shard that must be whole and hold these runs of this cell."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"shard {str(path)!r} cannot be read: {error.strerror}.") from error
+    try:
+        columns, text, checksum = _parse(data)
+    except Exception as error:  # whatever a reader of damaged files comes upon
+        raise _damaged(path, "it cannot be read as Parquet") from error
+    if checksum != _checksum(text, columns):
+        raise _damaged(path, "its content does not fit its checksum")
+    about = json.loads(text)
+    if about["cell"] != cell.identity:
+        raise _damaged(path, "it holds another cell")
+    if about["runs"] != list(runs):
+        raise _damaged(path, "it holds other runs than its name says")
+    return columns, about
+
+
+def _damaged(path: Path, why: str) -> InputError:
+    """The error for a shard that cannot be used."""
+    return InputError(f"shard {str(path)!r} is damaged ({why}); delete it and run again.")
+
+
+def _parse(data: bytes) -> tuple[dict[str, NDArray[Any]], str, str]:
+    """(columns, text, checksum) as they stand in the file."""
+    table = pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True).read(use_threads=False)
+    metadata = table.schema.metadata
+    columns = {name: _values(table[name]) for name in table.column_names}
+    return columns, metadata[b"hreach"].decode(), metadata[b"sha256"].decode()
+
+
+def _values(column: Any) -> NDArray[Any]:
+    return np.array(column.to_pylist()) if pa.types.is_string(column.type) else np.asarray(column.to_numpy())
+
+
+def _checksum(text: str, columns: Columns) -> str:
+    """SHA-256 of the text and of every column."""
+    digest = hashlib.sha256(text.encode())
+    for name, values in columns.items():
+        digest.update(f"\n{name} {values.dtype.str} {values.shape}\n".encode())
+        digest.update(values.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,162 @@
+"""Damaged shards: none is used silently, whichever bit is wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from hreach import InputError
+from hreach.studies.episodes import Episode, EpisodeRun, Episodes
+from hreach.studies.grid import Cell
+from hreach.studies.maker import maker
+from hreach.studies.store import Store
+
+STEPS = Cell("chain", {}, "pac-rmdp", {"h": 8}, steps=30, seed=3)
+EPISODES = Cell("mountain-car", {}, "linear-pac-rmdp", {"h": 1}, steps=None, seed=3, episodes=6, final_episodes=2)
+DAMAGED = r"^shard '.*\.parquet' is damaged \(.+\); delete it and run again\.$"
+
+
+def some_episodes(rng: np.random.Generator, count: int) -> Episodes:
+    return Episodes(rng.normal(size=count), rng.integers(1, 99, size=count), rng.random(count) < 0.5)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Four shards: two of a cell by steps, two of one by episodes."""
+    rng, store = np.random.default_rng(0), Store(tmp_path)
+    about = {"origin": "given", "constants": {"h": 8.0}}
+    for first in (0, 3):
+        store.write(STEPS, first, rng.random((3, 30)), about)
+    for number in (0, 1):
+        last = Episode(rng.random((4, 2)), np.array([0, 1, 2]), rng.random(3))
+        store.write_episodes(EPISODES, number, EpisodeRun(some_episodes(rng, 6), some_episodes(rng, 2), last, about))
+    return store
+
+
+Reader = Callable[[Store, int], list[str]]
+
+
+def checked(store: Store, which: int) -> list[str]:
+    """Everything that can be asked of one of the cells, to the last bit."""
+    parts: list[Any]
+    if which == 0:
+        steps = store.read(STEPS, 3)
+        parts, others = [steps], [steps.agent, steps.makers]
+    else:
+        episodes = store.read_episodes(EPISODES, 1)
+        parts, others = [episodes.learning, episodes.plain, episodes.last], [episodes.agent, episodes.makers]
+    arrays = [value for part in parts for value in vars(part).values() if isinstance(value, np.ndarray)]
+    return [f"{a.dtype} {a.shape} {a.tobytes().hex()}" for a in arrays] + [json.dumps(o) for o in others]
+
+
+def trusting(store: Store, which: int) -> list[str]:
+    """The same numbers by a reader without checksums."""
+    table = pq.ParquetFile(first_shards(store)[which]).read()
+    metadata = json.loads(table.schema.metadata[b"hreach"])
+    return [str(table[name].to_pylist()) for name in table.column_names] + [str(metadata)]
+
+
+def outcomes(store: Store, read: Reader, errors: type[Exception], flips: int) -> Counter[str]:
+    """Of many single wrong bits, how many the reader found, how many changed nothing, and how many misled it."""
+    files, rng = first_shards(store), np.random.default_rng(1)
+    whole, sizes = [read(store, which) for which in (0, 1)], [path.stat().st_size for path in files]
+    found: Counter[str] = Counter()
+    for at in rng.integers(0, 8 * sum(sizes), size=flips).tolist():
+        which, bit = (0, at) if at < 8 * sizes[0] else (1, at - 8 * sizes[0])
+        flip(files[which], bit)
+        try:
+            found["harmless" if read(store, which) == whole[which] else "misled"] += 1
+        except errors:
+            found["found"] += 1
+        flip(files[which], bit)
+    assert [read(store, which) for which in (0, 1)] == whole
+    return found
+
+
+def flip(path: Path, bit: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(bit // 8)
+        (byte,) = file.read(1)
+        file.seek(bit // 8)
+        file.write(bytes([byte ^ 1 << bit % 8]))
+
+
+def test_no_wrong_bit_of_3000_is_used(store: Store) -> None:
+    found = outcomes(store, checked, InputError, 3000)
+    assert found["misled"] == 0
+    assert found["found"] > 1500
+
+
+def test_a_reader_that_trusts_its_files_is_misled(store: Store) -> None:
+    """The twin: the first of the same bits, without the checksums."""
+    assert outcomes(store, trusting, Exception, 500)["misled"] > 25
+
+
+def first_shards(store: Store) -> list[Path]:
+    return [shard(store, STEPS, "0-3.parquet"), shard(store, EPISODES, "0-1.parquet")]
+
+
+def shard(store: Store, cell: Cell, name: str) -> Path:
+    return store.folder / "shards" / cell.id / name
+
+
+@pytest.mark.parametrize("length", [0, 4, 100, -1])
+def test_a_shard_that_was_cut_is_refused(length: int, store: Store) -> None:
+    path = shard(store, STEPS, "0-3.parquet")
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(InputError, match=DAMAGED):
+        store.read(STEPS, 6)
+
+
+def test_a_shard_of_another_cell_is_refused(store: Store) -> None:
+    other = replace(STEPS, seed=4)
+    shard(store, other, "0-3.parquet").parent.mkdir()
+    shutil.copy(shard(store, STEPS, "0-3.parquet"), shard(store, other, "0-3.parquet"))
+    with pytest.raises(InputError, match=r"damaged \(it holds another cell\); delete it and run again\.$"):
+        store.read(other, 3)
+
+
+@pytest.mark.parametrize(("cell", "first", "second"), [(STEPS, "0-3", "3-6"), (EPISODES, "0-1", "1-2")])
+def test_a_shard_of_other_runs_is_refused(cell: Cell, first: str, second: str, store: Store) -> None:
+    shutil.copy(shard(store, cell, f"{second}.parquet"), shard(store, cell, f"{first}.parquet"))
+    read: Any = store.read if cell is STEPS else store.read_episodes
+    with pytest.raises(InputError, match=r"damaged \(it holds other runs than its name says\)"):
+        read(cell, 2)
+
+
+def test_a_shard_whose_numbers_were_edited_is_refused(store: Store) -> None:
+    """As by another program: a whole Parquet file with all its metadata, but one number."""
+    path = shard(store, STEPS, "0-3.parquet")
+    table = pq.read_table(path)
+    values = table["total_reward"].to_numpy().copy()
+    values[7] += 1e-9
+    pq.write_table(table.set_column(2, "total_reward", [values]), path)
+    with pytest.raises(InputError, match=r"damaged \(its content does not fit its checksum\)"):
+        store.read(STEPS, 6)
+
+
+def test_a_shard_that_cannot_be_opened_is_said_in_one_sentence(store: Store) -> None:
+    path = shard(store, STEPS, "0-3.parquet")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(InputError, match=r"^shard '.*0-3\.parquet' cannot be read: Is a directory\.$"):
+        store.read(STEPS, 6)
+
+
+def test_what_was_damaged_and_deleted_is_missing(store: Store) -> None:
+    shard(store, STEPS, "0-3.parquet").unlink()
+    assert store.missing(STEPS, 6) == [(0, 3)]
+
+
+def test_a_result_tells_who_computed_it(store: Store) -> None:
+    assert store.read(STEPS, 6).makers == [maker()]
+    assert set(maker()) == {"hreach", "Python", "Machine"}

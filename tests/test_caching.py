@@ -1,0 +1,224 @@
+"""Compiled code on disk: damage is found and mended, no folder is needed, and compiling is announced once."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hreach import caching
+from hreach.studies.code import PACKAGE
+
+MINE = """\
+from hreach.compiling import announcing, compiled
+
+@compiled
+def twice(x):
+    return x + x
+
+said = announcing(twice)
+"""
+ASK = "import mine; print(mine.said(3), sum(mine.twice.stats.cache_hits.values()))"
+LOST = "hreach: compiling (10 to 30 s; not kept, as no folder can be written: set NUMBA_CACHE_DIR to one) ...\n"
+KEPT = "hreach: compiling once (10 to 30 s, kept for the next time) ...\n"
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A file with a compiled function."""
+    path = tmp_path / "mine" / "mine.py"
+    path.parent.mkdir()
+    path.write_text(MINE, encoding="utf-8")
+    return path
+
+
+def python(code: str, path: Path, **environment: str) -> tuple[int, str, str]:
+    """(exit code, output, errors) of a program that finds modules in the folder `path`, and hreach."""
+    given = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{path}{os.pathsep}{PACKAGE.parent}", **environment}
+    done = subprocess.run([sys.executable, "-B", "-c", code], env=given, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, done.stderr
+
+
+def without_a_place(folder: Path) -> dict[str, str]:
+    """No folder below `folder`, in the home, or that a variable names, can be written, whoever tries."""
+    for place in [folder, *(p for p in folder.rglob("*") if p.is_dir() and p.name != "__pycache__")]:
+        shutil.rmtree(place / "__pycache__", ignore_errors=True)
+        (place / "__pycache__").touch()
+    file = folder / "__pycache__"
+    return {"HOME": f"{file}/home", "NUMBA_CACHE_DIR": f"{file}/cache"}
+
+
+# --- a place to keep it ------------------------------------------------------
+
+
+def test_the_second_time_nothing_is_compiled(mine: Path) -> None:
+    assert python(ASK, mine.parent) == (0, "6 0\n", KEPT)
+    assert python(ASK, mine.parent) == (0, "6 1\n", "")
+
+
+def test_without_a_place_a_temporary_one_is_used_and_removed(mine: Path, tmp_path: Path) -> None:
+    place = without_a_place(mine.parent)
+    (tmp_path / "tmp").mkdir()
+    code = f"{ASK}; import os, sys; print(os.listdir({str(tmp_path / 'tmp')!r})[0][:7])"
+    assert python(code, mine.parent, **place, TMPDIR=str(tmp_path / "tmp")) == (0, "6 0\nhreach-\n", LOST)
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_without_even_a_temporary_place_nothing_is_kept(mine: Path) -> None:
+    code = f"import tempfile; tempfile.mkdtemp = lambda **given: open('/nowhere/at/all')\n{ASK}"
+    assert python(code, mine.parent, **without_a_place(mine.parent)) == (0, "6 0\n", LOST)
+
+
+def test_a_package_that_cannot_be_written_works(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "hreach", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import hreach.kernels, hreach.models.flat, hreach.domains.hiv, hreach.planners.tree, hreach.streams\n"
+        "import numpy as np; print(hreach.streams.streams(np.array([7], dtype=np.uint64)).shape, hreach.__file__)"
+    )
+    done = python(code, tmp_path, **without_a_place(tmp_path / "hreach"))
+    assert done == (0, f"(1, 4) {tmp_path / 'hreach' / '__init__.py'}\n", LOST)
+
+
+def test_a_folder_that_fills_up_is_said_in_one_sentence(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(self: Any, path: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(caching._CheckedFile, "_open_for_write", full)
+    twice = load(mine)
+    assert (twice(3), twice(3.5)) == (6, 7.0)
+    folder = mine.parent / "__pycache__"
+    assert capsys.readouterr().err == f"hreach: compiled code cannot be kept in {folder} (No space left on device).\n"
+
+
+# --- damage ------------------------------------------------------------------
+
+
+def load(path: Path) -> Any:
+    """The compiled function of the file, as a new process would see it."""
+    spec = importlib.util.spec_from_file_location("mine", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.twice
+
+
+def hits(path: Path) -> int:
+    """How often the compiled function, called once, was found on disk; it must be right in any case."""
+    twice = load(path)
+    assert twice(21) == 42
+    return sum(twice.stats.cache_hits.values())
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "nothing": lambda data: b"",
+    "half": lambda data: data[: len(data) // 2],
+    "junk": lambda data: b"\x80\x05junk" * 50,
+    "as numba writes it": lambda data: data[32:],
+    "one bit": lambda data: data[:-9] + bytes([data[-9] ^ 4]) + data[-8:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_damaged_file_is_ignored_and_made_anew(ending: str, damage: str, mine: Path) -> None:
+    assert [hits(mine), hits(mine)] == [0, 1]
+    (path,) = mine.parent.rglob(f"*.{ending}")
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    assert [hits(mine), hits(mine)] == [0, 1]
+
+
+def test_no_wrong_bit_is_loaded(mine: Path) -> None:
+    twice, rng = load(mine), np.random.default_rng(0)
+    twice(21)
+    (signature,) = twice.signatures
+    cache, files = twice._cache, sorted(mine.parent.rglob("*.nb?"))
+
+    def found() -> bool:
+        return cache.load_overload(signature, twice.targetctx) is not None
+
+    assert found()
+    for _ in range(100):
+        for path in files:
+            data = path.read_bytes()
+            at = int(rng.integers(len(data)))
+            path.write_bytes(data[:at] + bytes([data[at] ^ 1 << int(rng.integers(8))]) + data[at + 1 :])
+            assert not found()
+            path.write_bytes(data)
+    assert found()
+
+
+def test_code_that_others_call_is_compiled_again_with_them(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [hits(mine), hits(mine)] == [0, 1]
+    monkeypatch.setattr(caching, "_SHARED_FILES", ("compiling.py", "errors.py"))
+    assert [hits(mine), hits(mine)] == [0, 1]
+
+
+def test_a_change_is_seen_that_changes_neither_time_nor_size(mine: Path) -> None:
+    """As when a package is installed over another one."""
+    before = mine.stat()
+    assert [hits(mine), hits(mine)] == [0, 1]
+    mine.write_text(MINE.replace("x + x", "2 * x"), encoding="utf-8")
+    os.utime(mine, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert mine.stat().st_size == before.st_size
+    assert [hits(mine), hits(mine)] == [0, 1]
+
+
+# --- what is said ------------------------------------------------------------
+
+
+def test_without_the_compiler_one_sentence_says_what_to_do(tmp_path: Path) -> None:
+    code = "import sys; sys.argv = ['hreach', 'audit', 'chain', 'greedy']\nfrom hreach.cli import main; main()"
+    exit_code, out, error = python(code, tmp_path, NUMBA_DISABLE_JIT="1")
+    assert (exit_code, out) == (2, "")
+    assert error.startswith("hreach: NUMBA_DISABLE_JIT is 1, but must be 0 or unset (")
+    assert error.count("\n") == 1
+
+
+WORKERS = """\
+import os, time
+from pathlib import Path
+import mine
+from hreach import compiling
+from hreach.studies import processes
+
+def work(place, number):
+    mine.said(number)
+    (Path(place) / str(os.getpid())).touch()
+    while len(os.listdir(place)) < 2:  # until the other worker has done the same
+        time.sleep(0.01)
+
+def alone(flag):
+    pass
+
+if __name__ == "__main__":
+    if {apart}:
+        compiling.announce_with = alone
+        processes._begin = alone
+    with processes.Processes(2) as pool:
+        list(pool.run(work, [({place!r}, 1.0), ({place!r}, 2j)]))
+    mine.said(3)
+"""
+
+
+@pytest.mark.parametrize(("apart", "times"), [(False, 1), (True, 3)])
+def test_processes_say_once_that_they_compile(apart: bool, times: int, mine: Path, tmp_path: Path) -> None:
+    """And the twin: three times, unless they know of each other."""
+    (tmp_path / "place").mkdir()
+    script = tmp_path / "script.py"
+    script.write_text(WORKERS.format(apart=apart, place=str(tmp_path / "place")), encoding="utf-8")
+    path = os.pathsep.join([str(mine.parent), str(PACKAGE.parent)])
+    given = {"PATH": os.environ["PATH"], "PYTHONPATH": path, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, str(script)], env=given, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == KEPT * times
