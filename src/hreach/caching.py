@@ -1,7 +1,7 @@
 """Compiled code on disk, none of which is trusted and none of which is needed.
 
 numba keeps the machine code of a function beside its source, or in the user's cache folder, or where NUMBA_CACHE_DIR
-says. Here every such file begins with a checksum: a damaged one counts as absent, and what it held is compiled again.
+says. Here every such file ends in a checksum: a damaged one counts as absent, and what it held is compiled again.
 Where no folder can be written the code goes to a temporary one that lives as long as the process and its workers; where
 not even that can be had, nothing is kept.
 """
@@ -12,10 +12,11 @@ import atexit
 import hashlib
 import inspect
 import os
-import pickle
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,35 +43,46 @@ def lost() -> bool:
 
 
 class _CheckedFile(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """An index of compiled versions and a file for each, as SHA-256 and content; the digest knows numba's version."""
+    """An index of compiled versions and a file for each, as numba writes and reads them, and the SHA-256 of it all.
+
+    numba reads a file to the end of what it wrote, so what stands after that is ours.
+    """
 
     def _load_index(self) -> Any:
-        content = self._verified(self._index_path)
-        stamp, overloads = pickle.loads(content) if content is not None else (None, {})
-        return overloads if stamp == self._source_stamp else {}
-
-    def _save_index(self, overloads: Any) -> None:
-        with self._open_for_write(self._index_path) as file:
-            file.write(self._dump((self._source_stamp, overloads)))
+        return super()._load_index() if _whole(self._index_path) else {}
 
     def _load_data(self, name: str) -> Any:
-        content = self._verified(self._data_path(name))
-        return None if content is None else pickle.loads(content)
+        return super()._load_data(name) if _whole(self._data_path(name)) else None
 
-    def _dump(self, obj: Any) -> bytes:
-        content: bytes = super()._dump(obj)
-        return self._digest(content) + content
+    @contextmanager
+    def _open_for_write(self, path: str) -> Iterator[_Hashed]:
+        with super()._open_for_write(path) as file:
+            hashed = _Hashed(file)
+            yield hashed
+            file.write(hashed.digest())
 
-    def _verified(self, path: str) -> bytes | None:
-        """The content of a file that is there and whole."""
-        try:
-            data = Path(path).read_bytes()
-        except OSError:
-            return None
-        return data[32:] if data[:32] == self._digest(data[32:]) else None
 
-    def _digest(self, content: bytes) -> bytes:
-        return hashlib.sha256(self._version.encode() + content).digest()
+class _Hashed:
+    """A file to write to that remembers the checksum of what was written."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._sha256 = file, hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self._sha256.update(data)
+        return int(self._file.write(data))
+
+    def digest(self) -> bytes:
+        return self._sha256.digest()
+
+
+def _whole(path: str) -> bool:
+    """Whether the file is there and ends in the checksum of the rest."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError:
+        return False
+    return data[-32:] == hashlib.sha256(data[:-32]).digest()
 
 
 class _Temporary(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):  # type: ignore[misc]

@@ -18,6 +18,8 @@ ASIDE = (
     "choosing.py",
     "cli.py",
     "commands.py",
+    "files.py",
+    "lifetimes.py",
     "listing.py",
     "report",
     "studies/catalog",
