@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.report.claims import COLUMNS, FEWEST_RUNS, Judged, judge, judge_all, rule, to_csv
-from hreach.report.statistics import difference_interval, resampled_means, statistic
+from hreach.report.statistics import statistic
 from hreach.studies.episodes import Episodes
 from hreach.studies.spec import AgentSpec, Claim, Study
 from hreach.studies.store import EpisodeResult
@@ -68,53 +67,6 @@ def test_statistics_of_a_run() -> None:
 
 def test_the_last_ten_of_fewer_than_ten_episodes_are_all() -> None:
     assert statistic("last10", result([[1.0, 2.0, 6.0]])).tolist() == [3.0]
-
-
-def test_resampling_draws_runs_with_replacement() -> None:
-    means = resampled_means(np.array([0.0, 1.0]), seed=3)
-    assert set(means) == {0.0, 0.5, 1.0}
-    assert abs((means == 0.5).mean() - 0.5) < 0.03
-    assert means.tolist() == resampled_means(np.array([0.0, 1.0]), seed=3).tolist()
-
-
-def test_the_interval_of_a_constant_difference_is_that_difference() -> None:
-    low, high = difference_interval(np.full(7, 5.0), np.full(9, 2.0), times=2.0, level=0.95)
-    assert (low, high) == (1.0, 1.0)
-
-
-Interval = Callable[[Array, Array], tuple[float, float]]
-
-
-def half_as_wide(ours: Array, theirs: Array) -> tuple[float, float]:
-    """Wrong on purpose."""
-    low, high = difference_interval(ours, theirs, 1.0, 0.95)
-    return low + (high - low) / 4, high - (high - low) / 4
-
-
-def of_one_sample(ours: Array, theirs: Array) -> tuple[float, float]:
-    """Wrong on purpose: as if the other algorithm's mean were known."""
-    return difference_interval(ours, theirs[:1] * 0 + theirs.mean(), 1.0, 0.95)
-
-
-def coverage(interval: Interval) -> float:
-    """How often the interval holds the true difference of 1, ten runs each."""
-    rng = np.random.default_rng(5)
-    hits = 0
-    for _ in range(400):
-        low, high = interval(rng.normal(3, 1, RUNS), rng.normal(2, 1, RUNS))
-        hits += low <= 1 <= high
-    return hits / 400
-
-
-@pytest.mark.usefixtures("fewer_resamples")
-def test_the_interval_covers_about_as_often_as_it_says() -> None:
-    assert 0.88 < coverage(lambda a, b: difference_interval(a, b, 1.0, 0.95)) < 0.98
-
-
-@pytest.mark.usefixtures("fewer_resamples")
-@pytest.mark.parametrize("wrong", [half_as_wide, of_one_sample])
-def test_an_interval_that_is_wrong_on_purpose_does_not(wrong: Interval) -> None:
-    assert not 0.88 < coverage(wrong) < 0.98
 
 
 # --- means -------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """Verdicts on claims, computed from the runs.
 
-"less", "greater", "best": for each pair of an algorithm and what it is compared with, the bootstrap interval
-(`statistics.difference_interval`) of the difference of the means over runs, at 95 % for all pairs of the claim together
-(Bonferroni). A pair *holds* if the interval lies on the right side of 0, *does not hold* if it lies on the wrong side,
-else it is *undecided*.
+"less", "greater", "best": for each pair of an algorithm and what it is compared with, an interval of the difference of
+the means over runs that holds for few runs too (`statistics.difference_interval`), at 95 % for all pairs of the claim
+together (Bonferroni). A pair *holds* if the interval lies on the right side of 0, *does not hold* if it lies on the
+wrong side, else it is *undecided*.
 
 "at most", "at least": every run is compared; one that is beyond the number is a counterexample.
 
