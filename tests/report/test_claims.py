@@ -194,6 +194,38 @@ def test_few_runs_show_a_counterexample_but_no_rule() -> None:
     assert verdict(claim(kind="at least", statistic="goals", than=1), A=few) == "does not hold"
 
 
+# --- claims that cannot fail -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "than", "possible", "word"),
+    [
+        ("at most", 9, [0.0, 9.0], "cannot fail"),
+        ("at most", 9, [0.0, 9.5], "holds"),
+        ("less", 9, [0.0, 9.0], "holds"),
+        ("less", 9, [0.0, 8.5], "cannot fail"),
+        ("at least", 1, [1.0, 9.0], "cannot fail"),
+        ("at least", 1, [0.5, 9.0], "holds"),
+        ("greater", 1, [1.0, 9.0], "holds"),
+        ("greater", 1, [1.5, 9.0], "cannot fail"),
+    ],
+)
+def test_a_claim_that_is_true_of_all_that_is_possible_cannot_fail(
+    kind: str, than: float, possible: list[float], word: str
+) -> None:
+    about = claim(kind=kind, than=than, possible=possible, because="physics")
+    data = {"A": around(5, 0.1)}
+    judged = judge(about, "", data, [])
+    assert judged.verdict == word
+    assert judged.evidence.endswith(": physics") == (word == "cannot fail")
+    assert verdict(claim(kind=kind, than=than), **data) == "holds"
+
+
+def test_a_run_beyond_what_is_possible_is_still_a_counterexample() -> None:
+    about = claim(kind="at most", than=9, possible=[0.0, 8.0], because="we thought so")
+    assert verdict(about, A=around(20)) == "does not hold"
+
+
 # --- words and files ---------------------------------------------------------
 
 
@@ -237,6 +269,11 @@ def test_the_rule_says_what_decides(fields: dict[str, Any], words: str) -> None:
     assert rule(claim(**fields)).endswith(words)
 
 
+def test_what_a_sentence_of_the_paper_means_in_numbers_is_our_reading() -> None:
+    assert rule(claim(source="Section 5")).startswith("Our reading, decided by: ")
+    assert rule(claim()).startswith("Decided by: ")
+
+
 def test_the_csv_has_every_comparison_with_its_interval() -> None:
     data = {"A": around(5, seed=1), "B": around(0, seed=2), "C": around(4.9, seed=3)}
     judged = judge(claim(than=["B", "C"], text='say "x", <b>', source="here"), "v", data, ["B", "C"])
@@ -246,7 +283,8 @@ def test_the_csv_has_every_comparison_with_its_interval() -> None:
         ("A", "B", "holds"),
         ("A", "C", "undecided"),
     ]
-    assert {(row["claim"], row["source"], row["variant"]) for row in rows} == {('say "x", <b>', "here", "v")}
+    about = {(row["claim"], row["source"], row["ours"], row["variant"]) for row in rows}
+    assert about == {('say "x", <b>', "here", "False", "v")}
     assert {row["verdict"] for row in rows} == {"undecided"}
     for row, made in zip(rows, judged.comparisons, strict=True):
         assert float(row["low"]) <= float(row["difference"]) <= float(row["high"])

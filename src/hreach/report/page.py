@@ -16,9 +16,9 @@ from urllib.parse import quote
 AS_PRINTED, AS_DEFINED = "as printed", "as defined"
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
 CONTENTS, PROVENANCE = "contents", "provenance"
-HOLDS, FAILS = "holds", "does not hold"
+HOLDS, FAILS, CANNOT_FAIL = "holds", "does not hold", "cannot fail"
 VERDICTS = {REPRODUCED: ("yes", "✓"), NOT_REPRODUCED: ("no", "✗"), UNDECIDED: ("none", "?")}
-VERDICTS |= {HOLDS: ("yes", "✓"), FAILS: ("no", "✗")}
+VERDICTS |= {HOLDS: ("yes", "✓"), FAILS: ("no", "✗"), CANNOT_FAIL: ("none", "○")}
 GROUP_TITLES = {
     AS_PRINTED: "As printed: the paper’s run, slips included",
     AS_DEFINED: "As defined: the constants the definitions ask for",
@@ -78,7 +78,7 @@ class PromiseRow:
     anytime_error                at the last step, and its bound, which says nothing unless it is below `largest`
     exploration_over             the step from which on no step explores explicitly; infinite if the last one does
     lemma_1_violations           in all runs together
-    kept                         whether no promise was broken; a bound of None was not promised
+    kept                         whether no promise was broken; None where nothing was promised
     why                          why Theorem 1's bound says nothing, "" if it does
     """
 
@@ -99,7 +99,7 @@ class PromiseRow:
     exploring_steps_bound: float | None
     exploration_over: tuple[float, float, float]
     lemma_1_violations: int
-    kept: bool
+    kept: bool | None
     why: str
     note: str
 
@@ -115,7 +115,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ClaimShown:
-    """A claim, where it is made, what decides it, and what came out in each variant."""
+    """A claim, where the paper makes it ("": it is ours), what decides it, and what came out in each variant."""
 
     text: str
     source: str
@@ -188,23 +188,30 @@ def summary(rows: Iterable[Row]) -> str:
 
 
 def claims_summary(claims: Sequence[ClaimShown]) -> str:
-    """Say in one sentence for each variant how many of the claims hold, how many do not, and how many are open."""
-    verdicts: dict[str, Counter[str]] = {}
-    for outcome in (o for claim in claims for o in claim.outcomes):
-        verdicts.setdefault(outcome.variant, Counter())[outcome.verdict] += 1
+    """Say in one sentence for each variant how many claims of the paper, and of ours, hold, do not, or are open."""
+    verdicts: dict[str, dict[str, Counter[str]]] = {}
+    for claim in claims:
+        whose = "claims of the paper" if claim.source else "of ours"
+        for outcome in claim.outcomes:
+            verdicts.setdefault(outcome.variant, {}).setdefault(whose, Counter())[outcome.verdict] += 1
     sentences = []
-    for variant, counts in verdicts.items():
-        tail = "".join(f", {counts[word]} {_plural(word, counts[word])}" for word in (FAILS, UNDECIDED) if counts[word])
-        held = f"{counts[HOLDS]} of {counts.total()} claims {_plural(HOLDS, counts[HOLDS])}{tail}"
-        sentences.append(f"{variant}: {held}" if variant else held)
+    for variant, parties in verdicts.items():
+        counted = ", ".join(_counted(whose, counts) for whose, counts in parties.items())
+        sentences.append(f"{variant}: {counted}" if variant else counted)
     return "; ".join(sentences) + "." if sentences else ""
+
+
+def _counted(whose: str, counts: Counter[str]) -> str:
+    others = (FAILS, UNDECIDED, CANNOT_FAIL)
+    tail = "".join(f", {counts[word]} {_plural(word, counts[word])}" for word in others if counts[word])
+    return f"{counts[HOLDS]} of {counts.total()} {whose} {_plural(HOLDS, counts[HOLDS])}{tail}"
 
 
 def promises_summary(rows: Sequence[PromiseRow]) -> str:
     """Say in one sentence whether what was promised was kept, and whether it said anything."""
     if not rows:
         return ""
-    broken = [f"{row.algorithm} ({row.study})" for row in rows if not row.kept]
+    broken = [f"{row.algorithm} ({row.study})" for row in rows if row.kept is False]
     if broken:
         return f"Not every promise was kept: {', '.join(broken)}."
     if all(row.why and (row.anytime_error_bound or math.inf) >= row.largest for row in rows):
@@ -280,14 +287,30 @@ def _figure(caption: str, svg: str) -> str:
 
 
 def _claims(claims: Sequence[ClaimShown]) -> str:
-    """List what the paper says, what decides it, and the verdict of each variant."""
+    """What the paper says, then what we say."""
+    lists = (
+        ("What the paper says, and what the data say", [claim for claim in claims if claim.source]),
+        ("What we say, not the paper", [claim for claim in claims if not claim.source]),
+    )
+    return "\n".join(_claim_list(title, some) for title, some in lists if some)
+
+
+def _claim_list(title: str, claims: Sequence[ClaimShown]) -> str:
+    """Each claim, what decides it, and the verdict of each variant."""
     items = [
-        f"<li><q>{escape(claim.text)}</q> <small>{escape(claim.source)}</small>\n"
+        f"<li>{_said(claim)}\n"
         f"<small>{escape(claim.rule)}</small>\n<ul>\n{''.join(_outcome(o) for o in claim.outcomes)}</ul></li>"
         for claim in claims
     ]
     inside = "\n".join(items)
-    return f'<h3>What the paper says, and what the data say</h3>\n<ol class="claims">\n{inside}\n</ol>'
+    return f'<h3>{title}</h3>\n<ol class="claims">\n{inside}\n</ol>'
+
+
+def _said(claim: ClaimShown) -> str:
+    """The paper's words in quotation marks, with their place; ours without."""
+    if not claim.source:
+        return f"<b>{escape(claim.text)}</b>"
+    return f"<q>{escape(claim.text)}</q> <small>{escape(claim.source)}</small>"
 
 
 def _outcome(outcome: Outcome) -> str:
