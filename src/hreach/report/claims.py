@@ -90,8 +90,8 @@ class Judged:
         """The comparison that supports the claim least, in words, and why the claim cannot fail if it cannot."""
         if self.verdict != CANNOT_FAIL:
             return self._tightest
-        low, high = self.claim.possible or ()
-        return f"{self._tightest}; possible are {total(low)} to {total(high)}: {self.claim.because}"
+        possible = " to ".join(total(end) for end in self.claim.possible or ())
+        return f"{self._tightest}; possible are {possible}: {self.claim.because}"
 
     @property
     def _tightest(self) -> str:

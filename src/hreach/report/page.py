@@ -20,14 +20,17 @@ HOLDS, FAILS, CANNOT_FAIL = "holds", "does not hold", "cannot fail"
 VERDICTS = {REPRODUCED: ("yes", "✓"), NOT_REPRODUCED: ("no", "✗"), UNDECIDED: ("none", "?")}
 VERDICTS |= {HOLDS: ("yes", "✓"), FAILS: ("no", "✗"), CANNOT_FAIL: ("none", "○")}
 GROUP_TITLES = {
-    AS_PRINTED: "As printed: the paper’s run, slips included",
+    AS_PRINTED: "As printed: settings chosen for this problem, slips included",
     AS_DEFINED: "As defined: the constants the definitions ask for",
 }
 
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm in one variant: what we measured and, where the paper has it, what it printed."""
+    """One algorithm in one variant: what we measured and, where the paper has it, what it printed.
+
+    `informative` says whether the printed numbers tell the setting from most of those around it (None: not printed).
+    """
 
     algorithm: str
     variant: str
@@ -41,6 +44,7 @@ class Row:
     printed_p90: float | None
     verdict: str
     note: str
+    informative: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -175,16 +179,29 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def summary(rows: Iterable[Row]) -> str:
     """Say in one sentence how much of what the paper printed came out again, naming what did not."""
-    compared = [row for row in rows if row.variant == AS_PRINTED and row.printed_mean is not None]
-    if not compared:
+    compared = [row for row in rows if row.printed_mean is not None]
+    fitted, defined = ([row for row in compared if row.variant == v] for v in (AS_PRINTED, AS_DEFINED))
+    if not fitted:
         return ""
-    good = sum(row.verdict == REPRODUCED for row in compared)
-    noun = "row" if len(compared) == 1 else "rows"
+    noun = "row" if len(fitted) == 1 else "rows"
     tail = ""
     for word in (NOT_REPRODUCED, UNDECIDED):
-        if missed := [row.algorithm for row in compared if row.verdict == word]:
+        if missed := [row.algorithm for row in fitted if row.verdict == word]:
             tail += f"; {word}: {', '.join(missed)}"
-    return f"{good} of {len(compared)} printed {noun} reproduced{tail}."
+    if defined:
+        tail += f"; as defined: {_share_reproduced(defined)}"
+    return f"{_share_reproduced(fitted, f'printed {noun} reproduced')}{tail}."
+
+
+def _share_reproduced(rows: Sequence[Row], words: str = "") -> str:
+    """How many of the rows came out, and of those that are informative."""
+    counts = [(sum(r.verdict == REPRODUCED for r in some), len(some)) for some in (rows, _informative(rows))]
+    told = f"{counts[1][0]} of the {counts[1][1]} informative" if counts[1][1] else ""
+    return f"{counts[0][0]} of {counts[0][1]} {words}".rstrip() + (f" ({told})" if told else "")
+
+
+def _informative(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.informative]
 
 
 def claims_summary(claims: Sequence[ClaimShown]) -> str:
@@ -336,7 +353,10 @@ def _table(section: Section) -> str:
 def _step_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
     """(caption, columns): our numbers beside the printed ones; without print, ours alone."""
     printed = any(row.printed_mean is not None for row in rows)
-    legend = "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared." if printed else ""
+    legend = (
+        "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared. "
+        "Informative: the print excludes most of the settings around the one that was run."
+    )
     compared = [
         _Column("Printed", lambda row: _estimate(row.printed_mean, row.printed_p10, row.printed_p90)),
         _Column('<span class="verdict">Verdict</span>', lambda row: _verdict(row.verdict), css=""),
@@ -347,7 +367,7 @@ def _step_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
         _Column('<abbr title="standard error of our mean">s.e.</abbr>', lambda row: _number(row.se, 4)),
         _Column("Runs", lambda row: str(row.runs)),
     ]
-    return f"Average reward per step: mean over runs [10 %, 90 %]. {legend}", columns
+    return "Average reward per step: mean over runs [10 %, 90 %]. " + (legend if printed else ""), columns
 
 
 def _episode_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
