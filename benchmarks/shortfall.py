@@ -1,6 +1,6 @@
 """Why MBIE and VBE earn a little less than printed: what was tried. Writes benchmarks/SHORTFALL.md (some minutes).
 
-The ten cells of MBIE and VBE that do not saturate are run by a plain loop of its own (value iteration by sweeps, no
+The informative cells of MBIE and VBE whose agents do not always reset are run by a plain loop of its own (value iteration by sweeps, no
 library planner), each time with one thing changed: our mean minus the printed one, in thousandths. "Below" counts the
 means below the print, "misses" those farther from it than the rounding of the print and chance explain. The first row
 is our setting, and its means are compared with those of `hreach.simulate`.
@@ -12,7 +12,7 @@ import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numba
 import numpy as np
@@ -25,15 +25,20 @@ from hreach.report.tables import PRINTED_RUNS, ROUNDING, SIGMAS, load_printed
 from hreach.streams import streams, uniform
 from hreach.studies.spec import load_catalog
 
-compiled: Any = numba.njit(nogil=True)
-RUNS, STEPS, GAMMA, STATES, ACTIONS, CAP = 500, 3000, 0.95, 5, 2, 20.0
+F = TypeVar("F")
+RUNS, STEPS, GAMMA, STATES, ACTIONS = 250, 3000, 0.95, 5, 2
 MBIE, VBE = 0, 1
 RANDOM, RESET, FORWARD = 0, 1, 2
 LARGEST, SPAN, RELATIVE = 0, 1, 2
 CELLS = {
     "chain": ("MBIE(1e4, 0.2)", "VBE(0.1)", "VBE(0.99)", "VBE(1e3)"),
-    "modified-chain": ("MBIE(0.01, 0.1)", "MBIE(20, 0.9)", "MBIE(1e4, 0.2)", "VBE(0.1)", "VBE(0.99)", "VBE(1e3)"),
+    "modified-chain": ("MBIE(0.01, 0.1)", "MBIE(20, 0.9)", "MBIE(1e4, 0.2)", "VBE(0.99)", "VBE(1e3)"),
 }
+
+
+def compiled(function: F) -> F:
+    """Compiled code that may make arrays, unlike the library's."""
+    return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -100,27 +105,32 @@ def _plan(
     """Sweeps until the change passes the test: its largest size, its span, or its size relative to the values."""
     states, actions = base.shape
     for _ in range(most):
-        old[:] = value
         for s in range(states):
+            old[s] = value[s]
+        lowest, highest, largest = np.inf, -np.inf, 1e-9
+        for s in range(states):
+            best = -np.inf
             for a in range(actions):
-                q[s, a] = base[s, a]
+                expected = 0.0
                 for j in range(states):
-                    q[s, a] += gamma * model[s, a, j] * (value[j] if in_place else old[j])
-            value[s] = q[s].max()
-        change = value - old
-        size = np.abs(change).max()
+                    expected += model[s, a, j] * (value[j] if in_place else old[j])
+                q[s, a] = base[s, a] + gamma * expected
+                best = max(best, q[s, a])
+            value[s] = best
+            lowest, highest = min(lowest, best - old[s]), max(highest, best - old[s])
+            largest = max(largest, abs(best))
+        size = max(highest, -lowest)
         if test == 1:
-            size = change.max() - change.min()
+            size = highest - lowest
         elif test == 2:
-            size = size / max(np.abs(value).max(), 1e-9)
+            size = size / largest
         if size <= tolerance:
             break
 
 
 @compiled
 def _choose(q: Array, ties: int, stream: NDArray[np.uint64]) -> int:
-    floor = q.max() - 1e-9 * max(1.0, abs(q.max()))
-    if q[0] < floor or q[1] < floor:
+    if abs(q[0] - q[1]) > 1e-9 * max(1.0, abs(q[0])):
         return 0 if q[0] > q[1] else 1
     return 1 if ties == 1 or (ties == 0 and uniform(stream) < 0.5) else 0
 
@@ -199,11 +209,10 @@ def average_rewards(cell: Cell, setting: Setting) -> NDArray[np.float64]:
     prior, ties = c.prior if x.prior is None else x.prior, c.ties if x.ties is None else x.ties
 
     def live(stream: NDArray[np.uint64]) -> float:
-        lived = _live(
+        return _live(
             stream, c.P, c.paid, known, c.kind, x.scale * c.beta, prior, ties, x.gamma, x.tolerance, x.test, x.sweeps,
             x.in_place, x.cold, x.every, x.plan_first, x.start, x.steps, x.first, x.more, x.uniform,
         )  # fmt: skip
-        return float(lived)
 
     with ThreadPoolExecutor() as pool:
         return np.array(list(pool.map(live, streams(np.arange(RUNS, dtype=np.uint64)))))
@@ -213,9 +222,8 @@ def tried() -> dict[str, Setting]:
     base = Setting()
     return {
         "our setting": base,
-        "2999 steps": replace(base, steps=STEPS - 1),
-        "the first step does not count": replace(base, first=1),
         "the first 100 steps do not count": replace(base, first=100),
+        "one step less": replace(base, steps=STEPS - 1),
         "start in the last state": replace(base, start=STATES - 1),
         "start anywhere": replace(base, start=-1),
         "first plan after the first action": replace(base, plan_first=False),
@@ -226,7 +234,6 @@ def tried() -> dict[str, Setting]:
         "tolerance of the span": replace(base, test=SPAN),
         "one sweep for each plan": replace(base, sweeps=1),
         "Gauss-Seidel sweeps": replace(base, in_place=True),
-        "cold start": replace(base, cold=True),
         "ties to the reset action": replace(base, ties=RESET),
         "ties to the forward action": replace(base, ties=FORWARD),
         "n + 1 in the bonus": replace(base, more=1.0),
@@ -239,6 +246,7 @@ def tried() -> dict[str, Setting]:
         "β × 1.05 (no γ in VBE's)": replace(base, scale=1 / GAMMA),
         "γ = .94": replace(base, gamma=0.94),
         "the expected reward is known": replace(base, reward="expected"),
+        "cold start": replace(base, cold=True),
     }
 
 
