@@ -1,9 +1,9 @@
 """Why MBIE and VBE earn a little less than printed: what was tried. Writes benchmarks/SHORTFALL.md (some minutes).
 
-The informative cells of MBIE and VBE whose agents do not always reset are run by a plain loop of its own (value iteration by sweeps, no
-library planner), each time with one thing changed: our mean minus the printed one, in thousandths. "Below" counts the
-means below the print, "misses" those farther from it than the rounding of the print and chance explain. The first row
-is our setting, and its means are compared with those of `hreach.simulate`.
+The informative cells of MBIE and VBE whose agents do not always reset are run by a plain loop of its own (value
+iteration by sweeps, no library planner), each time with one thing changed: our mean minus the printed one, in
+thousandths. "Below" counts the means below the print, "misses" those farther from it than the rounding of the print and
+chance explain. The first row is our setting, and its means are compared with those of `hreach.simulate`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hreach.report.tables import load_printed
+from hreach.studies.spec import load_catalog
 
 ROOT = Path(__file__).parents[2]
 FOUND = (ROOT / "benchmarks" / "INFORMATIVE.md").read_text("utf-8")
@@ -34,6 +35,15 @@ def test_the_counts_agree_with_each_other() -> None:
         p.informative for name in ("chain", "modified-chain") for p in load_printed(f"{name}.csv").values()
     )
     assert {numbers[2] for numbers in found.values()} == {informative}
+
+
+@pytest.mark.parametrize("name", ["chain", "modified-chain"])
+def test_the_report_states_what_one_setting_for_each_algorithm_gives(name: str) -> None:
+    text = " ".join(load_catalog(name).text.split())
+    shared = counts()["one for each algorithm"][0]
+    assert (
+        f"With one setting for each algorithm on both problems {shared} of the 22 printed rows of both come out" in text
+    )
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/replication.md", "docs/paper-to-code.md"])

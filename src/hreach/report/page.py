@@ -190,7 +190,7 @@ def summary(rows: Iterable[Row]) -> str:
             tail += f"; {word}: {', '.join(missed)}"
     if defined:
         tail += f"; as defined: {_share_reproduced(defined)}"
-    return f"{_share_reproduced(fitted, f'printed {noun} reproduced')}{tail}."
+    return f"{_share_reproduced(fitted, f'printed {noun} reproduced by chosen settings')}{tail}."
 
 
 def _share_reproduced(rows: Sequence[Row], words: str = "") -> str:
