@@ -42,12 +42,13 @@ def table(rows: list[dict[str, str]], goals: bool) -> list[str]:
 
 
 def verdicts(rows: list[dict[str, str]]) -> list[str]:
-    """Each claim once, with the verdict of each variant."""
+    """Each claim once, with the verdict of each variant; the paper's in quotation marks."""
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     found = {(row["claim"], row["variant"]): row["verdict"] for row in rows}
     lines = ["| claim | " + " | ".join(variants) + " |", "|---" * (1 + len(variants)) + "|"]
-    for claim in dict.fromkeys(row["claim"] for row in rows):
-        lines.append(f"| {claim} | " + " | ".join(found.get((claim, v), "–") for v in variants) + " |")
+    for claim, ours in dict.fromkeys((row["claim"], row["ours"] == "True") for row in rows):
+        said = f"ours: {claim}" if ours else f"“{claim}”"
+        lines.append(f"| {said} | " + " | ".join(found.get((claim, v), "–") for v in variants) + " |")
     return lines
 
 

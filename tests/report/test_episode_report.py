@@ -254,7 +254,10 @@ SECTION = Section(
     [],
     [ROW],
     "tables/car.csv",
-    [ClaimShown("A is better", "Section 5", "Decided by: x.", OUTCOMES)],
+    [
+        ClaimShown("A is better", "Section 5", "Decided by: x.", OUTCOMES),
+        ClaimShown("B is cheap", "", "Decided by: y.", [Outcome("as printed", "cannot fail", "B 0")]),
+    ],
     "tables/car-claims.csv",
 )
 
@@ -265,11 +268,16 @@ def page(section: Section) -> str:
 
 def test_a_claim_stands_with_its_source_its_rule_and_the_verdict_of_each_variant() -> None:
     text = page(SECTION)
-    (shown,) = re.findall(r'<ol class="claims">.*?</ol>', text, re.DOTALL)
+    shown, ours = re.findall(r'<ol class="claims">.*?</ol>', text, re.DOTALL)
     for part in ("A is better", "Section 5", "Decided by: x.", "A 1, B 0", "A 0, B 1"):
         assert part in shown
     assert re.search(r"as printed: <span class=\"verdict yes\">.*✓.*holds", shown)
     assert re.search(r"hreach defaults: <span class=\"verdict no\">.*✗.*does not hold", shown)
+    assert "<q>A is better</q>" in shown
+    assert "B is cheap" not in shown
+    assert "<q>" not in ours
+    assert re.search(r"<b>B is cheap</b>.*<span class=\"verdict none\">.*○.*cannot fail", ours, re.DOTALL)
+    assert text.index("What the paper says") < text.index("What we say, not the paper") < text.index("B is cheap")
 
 
 def test_claims_stand_under_the_figures_and_above_the_table() -> None:
@@ -278,15 +286,18 @@ def test_claims_stand_under_the_figures_and_above_the_table() -> None:
 
 
 def test_the_contents_say_how_many_claims_hold() -> None:
-    assert "as printed: 1 of 1 claims holds; hreach defaults: 0 of 1 claims hold, 1 does not hold." in page(SECTION)
+    paper = "as printed: 1 of 1 claims of the paper holds, 0 of 1 of ours hold, 1 cannot fail; "
+    assert paper + "hreach defaults: 0 of 1 claims of the paper hold, 1 does not hold." in page(SECTION)
 
 
 def test_the_summary_counts_every_verdict() -> None:
-    def shown(*verdicts: str) -> ClaimShown:
-        return ClaimShown("", "", "", [Outcome("v", word, "") for word in verdicts])
+    def shown(verdict: str, source: str = "Section 5") -> ClaimShown:
+        return ClaimShown("", source, "", [Outcome("v", verdict, "")])
 
-    claims = [shown("holds"), shown("holds"), shown("undecided"), shown("does not hold"), shown("does not hold")]
-    assert claims_summary(claims) == "v: 2 of 5 claims hold, 2 do not hold, 1 undecided."
+    words = ("holds", "holds", "undecided", "does not hold", "does not hold", "cannot fail")
+    claims = [*map(shown, words), shown("holds", source="")]
+    counts = "2 of 6 claims of the paper hold, 2 do not hold, 1 undecided, 1 cannot fail, 1 of 1 of ours holds"
+    assert claims_summary(claims) == f"v: {counts}."
     assert claims_summary([]) == ""
 
 

@@ -125,18 +125,28 @@ def test_anchors_that_would_mislead_are_refused(anchor: str) -> None:
 def test_summary_counts_only_printed_numbers_of_the_run_as_printed() -> None:
     missed = replace(ROW, algorithm="BEB(1)", verdict="not reproduced")
     nothing = replace(ROW, printed_mean=None, printed_p10=None, printed_p90=None, verdict="")
-    rows = [ROW, ROW, missed, nothing, DEFINED, replace(DEFINED, verdict="reproduced")]
-    assert summary(rows) == "2 of 3 printed rows reproduced; not reproduced: BEB(1)."
-    assert summary([ROW]) == "1 of 1 printed row reproduced."
-    assert summary([replace(ROW, verdict="")]) == "0 of 1 printed row reproduced."
+    rows = [ROW, ROW, missed, nothing]
+    assert summary(rows) == "2 of 3 printed rows reproduced by chosen settings; not reproduced: BEB(1)."
+    defined = [DEFINED, replace(DEFINED, verdict="reproduced"), replace(DEFINED, printed_mean=None)]
+    assert (
+        summary(rows + defined)
+        == "2 of 3 printed rows reproduced by chosen settings; not reproduced: BEB(1); as defined: 1 of 2."
+    )
+    telling = [replace(ROW, informative=True), replace(missed, informative=True), ROW]
+    assert (
+        summary(telling)
+        == "2 of 3 printed rows reproduced by chosen settings (1 of the 2 informative); not reproduced: BEB(1)."
+    )
+    assert summary([ROW]) == "1 of 1 printed row reproduced by chosen settings."
+    assert summary([replace(ROW, verdict="")]) == "0 of 1 printed row reproduced by chosen settings."
     assert summary([nothing, DEFINED]) == summary([]) == ""
 
 
 def test_each_summary_stands_at_the_top() -> None:
     sections = [SECTION, replace(SECTION, anchor="b", rows=[replace(ROW, verdict="not reproduced")])]
     top = Outline(render("t", "l", sections, {})).text.split("Provenance")[0]
-    assert "1 of 1 printed row reproduced." in top
-    assert "0 of 1 printed row reproduced; not reproduced: VBE(0.1)." in top
+    assert "1 of 1 printed row reproduced by chosen settings; as defined: 0 of 1." in top
+    assert "0 of 1 printed row reproduced by chosen settings; not reproduced: VBE(0.1)." in top
 
 
 def test_numbers_are_written_as_in_the_paper() -> None:

@@ -140,6 +140,7 @@ def test_the_csv_has_every_number_and_is_empty_where_there_is_none(rows: list[Pr
     assert float(lines[0]["bad_steps_bound"]) == pytest.approx(first.bad_steps_bound, rel=1e-5)
     assert (lines[1]["algorithm"], lines[1]["anytime_error_bound"], lines[1]["h"]) == ("MBIE(0.01, 0.1)", "", "8")
     assert "PAC-RMDP(h)" in lines[1]["why"]
+    assert [line["kept"] for line in lines] == ["True", ""]
 
 
 def cells(row: PromiseRow) -> list[str]:

@@ -428,6 +428,7 @@ def test_a_valid_study_loads_with_everything_in_it(tmp_path: Path) -> None:
     first, second = study.claim
     assert (first.algorithms, first.rivals, first.times, first.source) == (["A"], ["B"], 1, "here")
     assert (second.algorithms, second.rivals, second.than) == (["C"], [], 1)
+    assert (first.ours, second.ours) == (False, True)
     assert [study.variants_with(claim) for claim in study.claim] == [["x"], ["y"]]
 
 
@@ -457,6 +458,11 @@ WRONG = [
     ('than = "B"', 'than = "B"\ntimes = 0', ["claim[0].times is 0", "greater than 0"]),
     ('than = "B"', 'than = "B"\ntime = 2', ["claim[0]", "'time'", "did you mean 'times'?"]),
     ("than = 1", "than = 1\ntimes = 2", ["times is 2", "left out where `than` is a number"]),
+    ("than = 1", 'than = 1\nbecause = "so"', ["because is 'so'", "left out without `possible`"]),
+    ("than = 1", "than = 1\npossible = [0.0, 3.0]", ["because is ''", "the reason"]),
+    ("than = 1", 'than = 1\nbecause = "so"\npossible = [3.0, 0.0]', ["possible is [3.0, 0.0]", "two numbers"]),
+    ("than = 1", 'than = 1\nbecause = "so"\npossible = [0.0]', ["possible is [0.0]", "two numbers"]),
+    ('than = "B"', 'than = "B"\nbecause = "so"\npossible = [0.0, 3.0]', ["possible is", "`than` is no number"]),
     ("than = 1", 'than = "A"', ["'C'", "in one variant"]),
     ("than = 1", 'than = "B"', ["in one variant"]),
     ('algorithm = ["C"]', "algorithm = 5", ["algorithm is 5", "a label or a list of labels"]),

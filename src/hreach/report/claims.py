@@ -1,11 +1,13 @@
 """Verdicts on claims, computed from the runs.
 
-"less", "greater", "best": for each pair of an algorithm and what it is compared with, the bootstrap interval
-(`statistics.difference_interval`) of the difference of the means over runs, at 95 % for all pairs of the claim together
-(Bonferroni). A pair *holds* if the interval lies on the right side of 0, *does not hold* if it lies on the wrong side,
-else it is *undecided*.
+"less", "greater", "best": for each pair of an algorithm and what it is compared with, an interval of the difference of
+the means over runs that holds for few runs too (`statistics.difference_interval`), at 95 % for all pairs of the claim
+together (Bonferroni). A pair *holds* if the interval lies on the right side of 0, *does not hold* if it lies on the
+wrong side, else it is *undecided*.
 
 "at most", "at least": every run is compared; one that is beyond the number is a counterexample.
+
+A claim that is true of everything that is possible (`Claim.possible`) *cannot fail*: that it holds says nothing.
 
 A claim holds if all its pairs do, and does not hold if one of them does not. With fewer than `FEWEST_RUNS` runs nothing
 is decided, except by a counterexample.
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hreach.report.page import FAILS, HOLDS, UNDECIDED, total
+from hreach.report.page import CANNOT_FAIL, FAILS, HOLDS, UNDECIDED, total
 from hreach.report.statistics import difference_interval, statistic
 from hreach.studies.spec import AgentSpec, Claim, Study
 from hreach.studies.store import EpisodeResult
@@ -36,6 +38,7 @@ WORDS = {
 COLUMNS = [
     "claim",
     "source",
+    "ours",
     "variant",
     "verdict",
     "kind",
@@ -84,7 +87,14 @@ class Judged:
 
     @property
     def evidence(self) -> str:
-        """The comparison that supports the claim least, in words."""
+        """The comparison that supports the claim least, in words, and why the claim cannot fail if it cannot."""
+        if self.verdict != CANNOT_FAIL:
+            return self._tightest
+        possible = " to ".join(total(end) for end in self.claim.possible or ())
+        return f"{self._tightest}; possible are {possible}: {self.claim.because}"
+
+    @property
+    def _tightest(self) -> str:
         least = min(self.comparisons, key=lambda c: c.support)
         others = f"; the tightest of {len(self.comparisons)} comparisons" if len(self.comparisons) > 1 else ""
         if self.claim.kind in EVERY_RUN:
@@ -109,6 +119,8 @@ def judge(claim: Claim, variant: str, results: Mapping[str, EpisodeResult], riva
         made = [_means(claim, label, result, rival, results.get(rival or ""), level) for result, label, rival in pairs]
     verdicts = {comparison.verdict for comparison in made}
     verdict = next((word for word in (FAILS, UNDECIDED) if word in verdicts), HOLDS)
+    if claim.cannot_fail and verdict != FAILS:
+        verdict = CANNOT_FAIL
     return Judged(claim, variant, verdict, made, min(result.runs for result, _, _ in pairs))
 
 
@@ -123,16 +135,17 @@ def judge_all(study: Study, results: Sequence[tuple[AgentSpec, EpisodeResult]]) 
 
 
 def rule(claim: Claim) -> str:
-    """What decides the claim, in words."""
+    """What decides the claim, in words; what a sentence of the paper means in numbers is our reading."""
     who, what = ", ".join(claim.algorithms), WORDS[claim.statistic]
+    begin = "Decided by" if claim.ours else "Our reading, decided by"
     if claim.kind in EVERY_RUN:
-        return f"Decided by: {what}; {who} {claim.kind} {total(claim.than)} in every run."
+        return f"{begin}: {what}; {who} {claim.kind} {total(claim.than)} in every run."
     times = f"{claim.times:g} times that of " if claim.times != 1 else ""
     than = (
         times + ", ".join(claim.rivals) if claim.rivals else "all others" if claim.than is None else total(claim.than)
     )
     word = "less" if claim.kind == "less" else "greater"
-    return f"Decided by: {what}; {who} {word} than {than}."
+    return f"{begin}: {what}; {who} {word} than {than}."
 
 
 def to_csv(judged: Iterable[Judged]) -> str:
@@ -141,7 +154,7 @@ def to_csv(judged: Iterable[Judged]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     for j in judged:
-        about = (j.claim.text, j.claim.source, j.variant, j.verdict, j.claim.kind, j.claim.statistic)
+        about = (j.claim.text, j.claim.source, j.claim.ours, j.variant, j.verdict, j.claim.kind, j.claim.statistic)
         for c in j.comparisons:
             numbers = (f"{x:.6g}" for x in (c.value, c.other, c.value - c.other, c.low, c.high))
             writer.writerow([*about, c.algorithm, c.than, *numbers, j.runs, c.verdict])

@@ -16,18 +16,21 @@ from urllib.parse import quote
 AS_PRINTED, AS_DEFINED = "as printed", "as defined"
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
 CONTENTS, PROVENANCE = "contents", "provenance"
-HOLDS, FAILS = "holds", "does not hold"
+HOLDS, FAILS, CANNOT_FAIL = "holds", "does not hold", "cannot fail"
 VERDICTS = {REPRODUCED: ("yes", "✓"), NOT_REPRODUCED: ("no", "✗"), UNDECIDED: ("none", "?")}
-VERDICTS |= {HOLDS: ("yes", "✓"), FAILS: ("no", "✗")}
+VERDICTS |= {HOLDS: ("yes", "✓"), FAILS: ("no", "✗"), CANNOT_FAIL: ("none", "○")}
 GROUP_TITLES = {
-    AS_PRINTED: "As printed: the paper’s run, slips included",
+    AS_PRINTED: "As printed: settings chosen for this problem, slips included",
     AS_DEFINED: "As defined: the constants the definitions ask for",
 }
 
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm in one variant: what we measured and, where the paper has it, what it printed."""
+    """One algorithm in one variant: what we measured and, where the paper has it, what it printed.
+
+    `informative` says whether the printed numbers tell the setting from most of those around it (None: not printed).
+    """
 
     algorithm: str
     variant: str
@@ -41,6 +44,7 @@ class Row:
     printed_p90: float | None
     verdict: str
     note: str
+    informative: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class PromiseRow:
     anytime_error                at the last step, and its bound, which says nothing unless it is below `largest`
     exploration_over             the step from which on no step explores explicitly; infinite if the last one does
     lemma_1_violations           in all runs together
-    kept                         whether no promise was broken; a bound of None was not promised
+    kept                         whether no promise was broken; None where nothing was promised
     why                          why Theorem 1's bound says nothing, "" if it does
     """
 
@@ -99,7 +103,7 @@ class PromiseRow:
     exploring_steps_bound: float | None
     exploration_over: tuple[float, float, float]
     lemma_1_violations: int
-    kept: bool
+    kept: bool | None
     why: str
     note: str
 
@@ -115,7 +119,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ClaimShown:
-    """A claim, where it is made, what decides it, and what came out in each variant."""
+    """A claim, where the paper makes it ("": it is ours), what decides it, and what came out in each variant."""
 
     text: str
     source: str
@@ -175,36 +179,56 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def summary(rows: Iterable[Row]) -> str:
     """Say in one sentence how much of what the paper printed came out again, naming what did not."""
-    compared = [row for row in rows if row.variant == AS_PRINTED and row.printed_mean is not None]
-    if not compared:
+    compared = [row for row in rows if row.printed_mean is not None]
+    fitted, defined = ([row for row in compared if row.variant == v] for v in (AS_PRINTED, AS_DEFINED))
+    if not fitted:
         return ""
-    good = sum(row.verdict == REPRODUCED for row in compared)
-    noun = "row" if len(compared) == 1 else "rows"
+    noun = "row" if len(fitted) == 1 else "rows"
     tail = ""
     for word in (NOT_REPRODUCED, UNDECIDED):
-        if missed := [row.algorithm for row in compared if row.verdict == word]:
+        if missed := [row.algorithm for row in fitted if row.verdict == word]:
             tail += f"; {word}: {', '.join(missed)}"
-    return f"{good} of {len(compared)} printed {noun} reproduced{tail}."
+    if defined:
+        tail += f"; as defined: {_share_reproduced(defined)}"
+    return f"{_share_reproduced(fitted, f'printed {noun} reproduced by chosen settings')}{tail}."
+
+
+def _share_reproduced(rows: Sequence[Row], words: str = "") -> str:
+    """How many of the rows came out, and of those that are informative."""
+    counts = [(sum(r.verdict == REPRODUCED for r in some), len(some)) for some in (rows, _informative(rows))]
+    told = f"{counts[1][0]} of the {counts[1][1]} informative" if counts[1][1] else ""
+    return f"{counts[0][0]} of {counts[0][1]} {words}".rstrip() + (f" ({told})" if told else "")
+
+
+def _informative(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.informative]
 
 
 def claims_summary(claims: Sequence[ClaimShown]) -> str:
-    """Say in one sentence for each variant how many of the claims hold, how many do not, and how many are open."""
-    verdicts: dict[str, Counter[str]] = {}
-    for outcome in (o for claim in claims for o in claim.outcomes):
-        verdicts.setdefault(outcome.variant, Counter())[outcome.verdict] += 1
+    """Say in one sentence for each variant how many claims of the paper, and of ours, hold, do not, or are open."""
+    verdicts: dict[str, dict[str, Counter[str]]] = {}
+    for claim in claims:
+        whose = "claims of the paper" if claim.source else "of ours"
+        for outcome in claim.outcomes:
+            verdicts.setdefault(outcome.variant, {}).setdefault(whose, Counter())[outcome.verdict] += 1
     sentences = []
-    for variant, counts in verdicts.items():
-        tail = "".join(f", {counts[word]} {_plural(word, counts[word])}" for word in (FAILS, UNDECIDED) if counts[word])
-        held = f"{counts[HOLDS]} of {counts.total()} claims {_plural(HOLDS, counts[HOLDS])}{tail}"
-        sentences.append(f"{variant}: {held}" if variant else held)
+    for variant, parties in verdicts.items():
+        counted = ", ".join(_counted(whose, counts) for whose, counts in parties.items())
+        sentences.append(f"{variant}: {counted}" if variant else counted)
     return "; ".join(sentences) + "." if sentences else ""
+
+
+def _counted(whose: str, counts: Counter[str]) -> str:
+    others = (FAILS, UNDECIDED, CANNOT_FAIL)
+    tail = "".join(f", {counts[word]} {_plural(word, counts[word])}" for word in others if counts[word])
+    return f"{counts[HOLDS]} of {counts.total()} {whose} {_plural(HOLDS, counts[HOLDS])}{tail}"
 
 
 def promises_summary(rows: Sequence[PromiseRow]) -> str:
     """Say in one sentence whether what was promised was kept, and whether it said anything."""
     if not rows:
         return ""
-    broken = [f"{row.algorithm} ({row.study})" for row in rows if not row.kept]
+    broken = [f"{row.algorithm} ({row.study})" for row in rows if row.kept is False]
     if broken:
         return f"Not every promise was kept: {', '.join(broken)}."
     if all(row.why and (row.anytime_error_bound or math.inf) >= row.largest for row in rows):
@@ -298,14 +322,30 @@ def _beside_and_below(svg: str) -> tuple[str, str]:
 
 
 def _claims(claims: Sequence[ClaimShown]) -> str:
-    """List what the paper says, what decides it, and the verdict of each variant."""
+    """What the paper says, then what we say."""
+    lists = (
+        ("What the paper says, and what the data say", [claim for claim in claims if claim.source]),
+        ("What we say, not the paper", [claim for claim in claims if not claim.source]),
+    )
+    return "\n".join(_claim_list(title, some) for title, some in lists if some)
+
+
+def _claim_list(title: str, claims: Sequence[ClaimShown]) -> str:
+    """Each claim, what decides it, and the verdict of each variant."""
     items = [
-        f"<li><q>{escape(claim.text)}</q> <small>{escape(claim.source)}</small>\n"
+        f"<li>{_said(claim)}\n"
         f"<small>{escape(claim.rule)}</small>\n<ul>\n{''.join(_outcome(o) for o in claim.outcomes)}</ul></li>"
         for claim in claims
     ]
     inside = "\n".join(items)
-    return f'<h3>What the paper says, and what the data say</h3>\n<ol class="claims">\n{inside}\n</ol>'
+    return f'<h3>{title}</h3>\n<ol class="claims">\n{inside}\n</ol>'
+
+
+def _said(claim: ClaimShown) -> str:
+    """The paper's words in quotation marks, with their place; ours without."""
+    if not claim.source:
+        return f"<b>{escape(claim.text)}</b>"
+    return f"<q>{escape(claim.text)}</q> <small>{escape(claim.source)}</small>"
 
 
 def _outcome(outcome: Outcome) -> str:
@@ -331,7 +371,10 @@ def _table(section: Section) -> str:
 def _step_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
     """(caption, columns): our numbers beside the printed ones; without print, ours alone."""
     printed = any(row.printed_mean is not None for row in rows)
-    legend = "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared." if printed else ""
+    legend = (
+        "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared. "
+        "Informative: the print excludes most of the settings around the one that was run."
+    )
     compared = [
         _Column("Printed", lambda row: _estimate(row.printed_mean, row.printed_p10, row.printed_p90)),
         _Column('<span class="verdict">Verdict</span>', lambda row: _verdict(row.verdict), css=""),
@@ -342,7 +385,7 @@ def _step_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:
         _Column('<abbr title="standard error of our mean">s.e.</abbr>', lambda row: _number(row.se, 4)),
         _Column("Runs", lambda row: str(row.runs)),
     ]
-    return f"Average reward per step: mean over runs [10 %, 90 %]. {legend}", columns
+    return "Average reward per step: mean over runs [10 %, 90 %]. " + (legend if printed else ""), columns
 
 
 def _episode_columns(rows: Sequence[Any]) -> tuple[str, list[_Column]]:

@@ -130,7 +130,7 @@ def promise_row(study: Study, one: Audited, shared: Sequence[str] = ()) -> Promi
         exploring_steps_bound=first.exploring_steps.bound if first.promised else None,
         exploration_over=_middle(over),
         lemma_1_violations=sum(a.violations for a in one.audits),
-        kept=all(a.kept for a in one.audits),
+        kept=all(a.kept for a in one.audits) if first.promised else None,
         why=first.bad_steps.why,
         note="; ".join(notes),
     )

@@ -1,25 +1,30 @@
 """Tables: our numbers beside the printed ones, with a verdict for each row.
 
-A printed row is *reproduced* if our mean is within 3 combined standard errors + .003 of the printed mean (the paper
-averages 1000 runs; its standard error is taken to be ours, scaled) and each printed quantile within .012. With fewer
-runs than the paper's a row that misses is *undecided*.
+A printed row is *reproduced* if the distance is no larger than the rounding of the print (.0005) and chance explain:
+
+- mean: 3 combined standard errors, ours and the paper's (1000 runs, with the spread of ours);
+- quantile p: of our runs, the quantiles p -+ 3 sqrt(p (1 - p) (1 / runs + 1 / 1000)) hold the printed one between them
+  (the share of runs below a quantile is binomial, whatever the law of the runs).
+
+With fewer runs than the paper's a row that misses is *undecided*.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hreach.report.page import AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, EpisodeRow, Row
-from hreach.report.statistics import Summary, statistic, summarise
+import numpy as np
+
+from hreach.report.page import AS_DEFINED, AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, EpisodeRow, Row
+from hreach.report.statistics import Array, statistic, summarise
 from hreach.studies import catalog
 from hreach.studies.spec import AgentSpec
 from hreach.studies.store import EpisodeResult, Result
 
-PRINTED_RUNS = 1000
+PRINTED_RUNS, ROUNDING, SIGMAS = 1000, 0.0005, 3
 COLUMNS = [
     "algorithm",
     "variant",
@@ -32,6 +37,7 @@ COLUMNS = [
     "printed_p10",
     "printed_p90",
     "verdict",
+    "informative",
 ]
 EPISODE_COLUMNS = [
     "algorithm",
@@ -54,34 +60,51 @@ EPISODE_COLUMNS = [
 
 @dataclass(frozen=True)
 class Printed:
-    """A row of the paper's table; a misprinted number is None."""
+    """A row of the paper's table; a misprinted number is None. `informative`: see `benchmarks/informative.py`."""
 
     mean: float
     p10: float | None
     p90: float | None
     note: str
+    informative: bool = False
 
 
 def load_printed(name: str) -> dict[str, Printed]:
     """The published numbers in `printed/<name>`, by algorithm."""
-    rows = catalog.printed()[name]
-    return {r["algorithm"]: Printed(float(r["mean"]), _maybe(r["p10"]), _maybe(r["p90"]), r["note"]) for r in rows}
+    return {row["algorithm"]: _printed(row) for row in catalog.printed()[name]}
 
 
-def verdict(ours: Summary, printed: Printed) -> str:
-    """Whether a printed row came out again."""
-    combined = math.hypot(ours.se, ours.se * math.sqrt(ours.runs / PRINTED_RUNS))
-    ok = abs(ours.mean - printed.mean) <= 3 * combined + 0.003
-    for mine, theirs in ((ours.p10, printed.p10), (ours.p90, printed.p90)):
-        ok = ok and (theirs is None or abs(mine - theirs) <= 0.012)
-    if ok:
+def _printed(row: Mapping[str, str]) -> Printed:
+    quantiles = _maybe(row["p10"]), _maybe(row["p90"])
+    return Printed(float(row["mean"]), *quantiles, row["note"], row["informative"] == "yes")
+
+
+def verdict(values: Array, printed: Printed) -> str:
+    """Whether a printed row came out again in these runs, (runs,)."""
+    if len(values) > 1 and not misses(values, printed):
         return REPRODUCED
-    return NOT_REPRODUCED if ours.runs >= PRINTED_RUNS else UNDECIDED
+    return NOT_REPRODUCED if len(values) >= PRINTED_RUNS else UNDECIDED
+
+
+def misses(values: Array, printed: Printed) -> list[str]:
+    """Which of "mean", "p10" and "p90" are farther from the print than its rounding and chance explain."""
+    chance = 1 / len(values) + 1 / PRINTED_RUNS
+    allowed = SIGMAS * values.std(ddof=1) * np.sqrt(chance)
+    limits = {"mean": (values.mean() - allowed, values.mean() + allowed)}
+    for name, p in (("p10", 0.1), ("p90", 0.9)):
+        ranks = p + np.array([-SIGMAS, SIGMAS]) * np.sqrt(p * (1 - p) * chance)
+        limits[name] = tuple(np.quantile(values, ranks.clip(0, 1)))
+    found = []
+    for name, (low, high) in limits.items():
+        theirs = getattr(printed, name)
+        if theirs is not None and not low - ROUNDING <= theirs <= high + ROUNDING:
+            found.append(name)
+    return found
 
 
 def rows(results: Iterable[tuple[AgentSpec, Result]], printed: dict[str, Printed]) -> list[Row]:
-    """One row for each agent of a study; only rows "as printed" are judged."""
-    return [_row(spec, summarise(result.average_reward[:, -1]), printed) for spec, result in results]
+    """One row for each agent of a study; rows "as printed" and "as defined" are judged."""
+    return [_row(spec, result.average_reward[:, -1], printed) for spec, result in results]
 
 
 def episode_rows(results: Iterable[tuple[AgentSpec, EpisodeResult]]) -> list[EpisodeRow]:
@@ -100,10 +123,11 @@ def to_csv(table: Sequence[Row] | Sequence[EpisodeRow], columns: Sequence[str] =
     return out.getvalue()
 
 
-def _row(spec: AgentSpec, ours: Summary, printed: dict[str, Printed]) -> Row:
-    theirs = printed.get(spec.label)
-    judged = theirs is not None and spec.variant == AS_PRINTED
-    note = "; ".join(n for n in (spec.note, theirs.note if theirs and judged else "") if n)
+def _row(spec: AgentSpec, values: Array, printed: dict[str, Printed]) -> Row:
+    ours, theirs = summarise(values), printed.get(spec.label)
+    judged = theirs is not None and spec.variant in (AS_PRINTED, AS_DEFINED)
+    fitted = theirs is not None and spec.variant == AS_PRINTED
+    notes = (spec.note, theirs.note, "informative" * theirs.informative) if theirs and fitted else (spec.note,)
     return Row(
         algorithm=spec.label,
         variant=spec.variant,
@@ -115,8 +139,9 @@ def _row(spec: AgentSpec, ours: Summary, printed: dict[str, Printed]) -> Row:
         printed_mean=theirs.mean if theirs else None,
         printed_p10=theirs.p10 if theirs else None,
         printed_p90=theirs.p90 if theirs else None,
-        verdict=verdict(ours, theirs) if judged and theirs else "",
-        note=note,
+        verdict=verdict(values, theirs) if judged and theirs else "",
+        note="; ".join(note for note in notes if note),
+        informative=theirs.informative if theirs else None,
     )
 
 

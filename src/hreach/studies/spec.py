@@ -27,7 +27,7 @@ picture   = true               # draw the last of run 0's final episodes
 
 [[claim]]
 text      = "PAC-RMDP(8) is better than greedy, and always gets there"
-source    = "Section 5"        # optional
+source    = "Section 5"        # where the paper says it; left out of a claim of your own
 kind      = "greater"          # see `Claim`
 statistic = "total"
 algorithm = "PAC-RMDP(8)"
@@ -96,6 +96,9 @@ class Claim(_Strict):
     statistic   of one run: "total", the mean total reward of its episodes; "last10", that of the last ten; "goals", how
                 many episodes terminated; "plain", the mean total reward of the final episodes
     algorithm, than   labels; if there are several, the claim is about all of them
+    source      where the paper says it, in these words; "" is a claim of one's own
+    possible    [low, high] of the statistic of any run, `because` of something that holds whatever the agent does; a
+                claim that is true of all of it cannot fail, and is shown as such
     """
 
     text: str
@@ -105,6 +108,23 @@ class Claim(_Strict):
     algorithm: Any
     than: Any = None
     times: float = Field(default=1, gt=0, allow_inf_nan=False)
+    possible: list[float] | None = None
+    because: str = ""
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is no sentence of the paper."""
+        return not self.source
+
+    @property
+    def cannot_fail(self) -> bool:
+        """Whether it is true of every possible run."""
+        if self.possible is None:
+            return False
+        low, high = self.possible
+        if self.kind in ("at most", "less"):
+            return bool(high < self.than or (high == self.than and self.kind == "at most"))
+        return bool(low > self.than or (low == self.than and self.kind == "at least"))
 
     @property
     def algorithms(self) -> list[str]:
@@ -296,11 +316,26 @@ def _check_claim(study: Study, claim: Claim, here: Here) -> None:
     with here("times"):
         ok = claim.times == 1 or claim.kind == "best" or len(claim.rivals) > 0
         require(ok, "times", claim.times, "left out where `than` is a number")
+    _check_possible(claim, numeric, here)
     with here("statistic"):
         asked = {*claim.algorithms, *claim.rivals}
         ok = study.final_episodes > 0 and not any(s.reference and s.label in asked for s in study.agent)
         ok = ok or claim.statistic != "plain"
         require(ok, "statistic", claim.statistic, "another one than 'plain' where there are no final_episodes")
+
+
+def _check_possible(claim: Claim, numeric: bool, here: Here) -> None:
+    """A range with a reason, and only where a number can lie outside of it."""
+    ends = claim.possible
+    with here("because"):
+        require(ends is not None or not claim.because, "because", claim.because, "left out without `possible`")
+    if ends is None:
+        return
+    with here("possible"):
+        ok = len(ends) == 2 and all(map(math.isfinite, ends)) and ends[0] <= ends[-1]
+        require(ok, "possible", ends, "two numbers, the lowest and the highest, with the reason in `because`")
+        require(numeric, "possible", ends, "left out where `than` is no number")
+        require(claim.because != "", "because", claim.because, "given: the reason for `possible`")
 
 
 def _shared(study: Study, place: Path_, message: str) -> Path_ | None:
