@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hreach
 from hreach.cli import main
 
 SIZES = ["--states", "5", "--actions", "2", "--gamma", "0.95"]
@@ -27,6 +28,78 @@ def test_bound_prints_what_was_computed(monkeypatch: pytest.MonkeyPatch, capsys:
     assert "2.832e+11  (computed)" in out
     assert "MBIE, order of steps" in out
     assert "this bound promises nothing." in out
+
+
+def test_bound_says_for_which_agent_it_is_proved(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, "bound", *SIZES, "--eps", "2", "--delta", "0.1", "--h", "8") == 0
+    proved = 'an agent that stops learning a pair after m samples: freeze_at="theory"'
+    assert f"Proved for {proved}." in capsys.readouterr().out
+    assert call(monkeypatch, "bound", *SIZES, "--eps", "2", "--delta", "0.1", "--h", "8", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["proved_for"] == proved
+
+
+def test_bound_knows_costs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rewards in [-1, 0] are as far apart as those in [0, 1]; costs of 1 and a goal as well."""
+    told = []
+    for extra in ([], ["--r-min", "-1", "--r-max", "0"], ["--r-min", "-1", "--r-max", "-1", "--ends"]):
+        assert call(monkeypatch, "bound", *SIZES, "--eps", "2", "--delta", "0.1", "--h", "8", "--json", *extra) == 0
+        told.append(json.loads(capsys.readouterr().out)["t"])
+    assert told[1] == pytest.approx(told[0])
+    assert told[2] == pytest.approx(told[0])
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "message"),
+    [
+        ("--picture", "nowhere/a.png", "but must be a file in a folder that exists."),
+        ("--picture", "a.txt", "but must be a file that ends in .png, .svg, .pdf"),
+        ("--picture", ".", "but must be a file"),
+    ],
+)
+@pytest.mark.parametrize("command", ["choose-h", "audit"])
+def test_a_file_that_cannot_be_written_is_refused_before_any_work(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    command: str,
+    option: str,
+    name: str,
+    message: str,
+) -> None:
+    def worked(*_: object, **__: object) -> None:
+        raise AssertionError("work was done")
+
+    monkeypatch.setattr("hreach.choosing.choose_h", worked)
+    monkeypatch.setattr("hreach.loop.run", worked)
+    what = {"choose-h": ["--lifetime", "50", "--domain", "chain"], "audit": ["chain", "pac-rmdp", "--param", "h=1"]}
+    assert call(monkeypatch, command, *what[command], option, str(tmp_path / name)) == 2
+    error = capsys.readouterr().err.strip()
+    assert error.startswith(f"hreach: {option} is ")
+    assert message in error
+    assert "\n" not in error
+
+
+def test_a_home_is_spelt_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert call(monkeypatch, "audit", "chain", "pac-rmdp", "--param", "h=1", "--steps", "20", "--json=~/a.json") == 0
+    assert (tmp_path / "a.json").is_file()
+
+
+def test_choose_h_takes_the_models_own_discount(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    mdp = hreach.make_domain("modified-chain").mdp()
+    told = []
+    for gamma in (0.5, 0.995):
+        np.savez(tmp_path / "m.npz", P=mdp.transitions(), R=mdp.reward_table(), gamma=gamma)
+        arguments = ["--lifetime", "100", "--model", str(tmp_path / "m.npz"), "--h", "4", "--runs", "5", "--json"]
+        assert call(monkeypatch, "choose-h", *arguments) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    assert [one["gamma"] for one in told] == [0.5, 0.995]
+    assert told[0]["options"] != told[1]["options"]
 
 
 def test_bound_speaks_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,6 +123,7 @@ def test_bound_speaks_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (["audit", "mountain-car", "pac-rmdp", "--param", "h=1"], "domain is 'mountain-car'"),
         (["audit", "chain", "pac-rmdp", "--param", "h=1", "--eps", "0"], "eps"),
         (["audit", "chain", "pac-rmdp", "--param", "h=1", "--checkpoints", "0"], "checkpoints is 0"),
+        (["audit", "chain", "pac-rmdp", "--param", "h=1", "--ties", "last"], "ties is 'last'"),
     ],
 )
 def test_bad_input_is_one_sentence_and_code_2(

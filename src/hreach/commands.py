@@ -150,6 +150,9 @@ def audit(
     checkpoints: Annotated[int, typer.Option(help="Steps at which values are computed.")] = 100,
     rollouts: Annotated[int, typer.Option(help="Continuations of the learning agent at each checkpoint.")] = 0,
     form: Form = "corrected",
+    ties: Annotated[
+        str, typer.Option(help="Where nearest reachable models are not unique: the largest, least or first of them.")
+    ] = "largest",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write everything as JSON.")] = None,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write the checkpoints as CSV.")] = None,
     picture_file: Annotated[Path | None, typer.Option("--picture", help="Draw the bound and the truth.")] = None,
@@ -170,7 +173,7 @@ def audit(
     require(hasattr(env, "mdp"), "domain", domain, "one with finitely many states")
     built = make_agent(agent, env, seed=seed, **_parameters(param or []))
     done = run(env, built, steps, seed=seed)
-    settings: dict[str, Any] = {"eps": eps, "delta": delta, "h": h, "checkpoints": checkpoints}
+    settings: dict[str, Any] = {"eps": eps, "delta": delta, "h": h, "checkpoints": checkpoints, "ties": ties}
     try:
         result = audited(done, env.mdp(), built, **settings, rollouts=rollouts, seed=seed, form=form)  # type: ignore[arg-type]
     except LemmaError as error:

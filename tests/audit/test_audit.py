@@ -241,12 +241,13 @@ def test_checkpoints_stand_for_the_steps_until_the_next() -> None:
 def test_a_promise_is_kept_unless_it_is_broken() -> None:
     assert Total(3, 4, "").kept
     assert not Total(5, 4, "").kept
-    assert Total(5, 4, "nothing was promised").kept
+    assert Total(5, 4, "nothing was promised").kept is None
     result = audited(recorded(hreach.make_domain("chain"), h=2))
-    assert result.kept
-    assert not replace(result, bad_steps=Total(5, 4, "")).kept
+    assert result.kept is None
+    assert replace(result, bad_steps=Total(5, 4, "")).kept is False
+    assert replace(result, bad_steps=Total(3, 4, "")).kept is True
     broken = replace(result, anytime_bound=np.full(20, -100.0), anytime_promise=np.full(20, True))
-    assert not broken.kept
+    assert broken.kept is False
     assert "shorter than this" in result.bad_steps.why
 
 
@@ -259,7 +260,7 @@ def test_a_bound_that_says_something_is_kept_on_an_easy_problem() -> None:
     assert result.bad_steps.why == ""
     assert result.bad_steps.measured == 0
     assert result.anytime_promise.any()
-    assert result.kept
+    assert result.kept is True
 
 
 def test_no_promise_is_made_for_other_agents() -> None:

@@ -126,21 +126,22 @@ def test_a_broken_promise_is_named_at_the_top(found: list[Audited], rows: list[P
     broken = replace(found[2].audits[1], bad_steps=Total(11.0, 10.0, ""))
     one = replace(found[2], audits=[found[2].audits[0], broken])
     row = promise_row(short("modified-chain"), one)
-    assert not row.kept
+    assert row.kept is False
+    assert [r.kept for r in rows] == [None] * len(rows)
     assert promises_summary([*rows, row]) == "Not every promise was kept: PAC-RMDP(16) (Modified chain)."
-    telling = replace(rows[0], anytime_error_bound=rows[0].largest / 2)
+    telling = replace(rows[0], kept=True)
     assert promises_summary([telling, *rows]) == "Every promise was kept."
 
 
 def test_the_csv_has_every_number_and_is_empty_where_there_is_none(rows: list[PromiseRow]) -> None:
     first = replace(rows[0], bad_steps=(2.0, 1.0, 3.0), exploration_over=(9.0, 4.0, np.inf))
-    lines = list(csv.DictReader(io.StringIO(to_csv([first, rows[3]]))))
+    lines = list(csv.DictReader(io.StringIO(to_csv([first, rows[3], replace(rows[0], kept=True)]))))
     assert [lines[0][f"bad_steps{end}"] for end in ("", "_least", "_most")] == ["2", "1", "3"]
     assert [lines[0][f"exploration_over{end}"] for end in ("", "_least", "_most")] == ["9", "4", ""]
     assert float(lines[0]["bad_steps_bound"]) == pytest.approx(first.bad_steps_bound, rel=1e-5)
     assert (lines[1]["algorithm"], lines[1]["anytime_error_bound"], lines[1]["h"]) == ("MBIE(0.01, 0.1)", "", "8")
     assert "PAC-RMDP(h)" in lines[1]["why"]
-    assert [line["kept"] for line in lines] == ["True", ""]
+    assert [line["kept"] for line in lines] == ["", "", "True"]
 
 
 def cells(row: PromiseRow) -> list[str]:

@@ -50,9 +50,9 @@ class Total:
     why: str
 
     @property
-    def kept(self) -> bool:
-        """Whether the promise, if there was one, was kept."""
-        return self.why != "" or self.measured <= self.bound
+    def kept(self) -> bool | None:
+        """Whether the promise was kept; None if there was none."""
+        return None if self.why else self.measured <= self.bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +133,12 @@ class Audit:
         return theory.optimism_slack(self.internal, self.reachable)
 
     @property
-    def kept(self) -> bool:
-        """Whether everything that was promised was kept."""
-        errors = ~self.anytime_promise | (self.anytime_error <= self.anytime_bound)
-        totals = (self.bad_steps, self.exploring_steps, self.average_loss)
-        return bool(errors.all()) and all(total.kept for total in totals)
+    def kept(self) -> bool | None:
+        """Whether everything that was promised was kept; None if nothing was."""
+        errors = (self.anytime_error <= self.anytime_bound)[self.anytime_promise]
+        totals = (self.bad_steps.kept, self.exploring_steps.kept, self.average_loss.kept)
+        told = [*errors.tolist(), *(kept for kept in totals if kept is not None)]
+        return all(told) if told else None
 
     def summary(self) -> dict[str, Any]:
         """Everything but the arrays, as plain data."""
