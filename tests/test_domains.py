@@ -186,6 +186,15 @@ def test_a_river_that_flows_otherwise_than_it_says_is_noticed() -> None:
         check_domain(Swapped(domain("riverswim", first=0.4), domain("riverswim")), steps=8000)
 
 
+def test_a_domain_that_ends_where_its_mdp_does_not_is_found_out() -> None:
+    P, R = np.full((2, 1, 2), 0.5), np.zeros((2, 1))
+    honest, never, always = (TabularEnv(TabularMDP(P, R, 0.9, end=[[0.0], [e]]), R) for e in (0.5, 0.0, 1.0))
+    check_domain(honest)
+    for says in (never, always):
+        with pytest.raises(AssertionError, match=r"which is impossible in \.mdp\(\)"):
+            check_domain(Swapped(honest, says))
+
+
 class Swapped:
     """Steps of one environment, the word of another."""
 

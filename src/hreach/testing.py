@@ -48,10 +48,11 @@ def _check_saving(make: Factory, env: Any, steps: int) -> None:
 def check_domain(env: Any, steps: int = 5000) -> None:
     """A tabular domain tells the truth: what `.mdp()` says is what `step` does.
 
-    Every transition must be possible and pay what the MDP says, and frequencies must agree within 6 standard errors.
+    Every transition must be possible, pay what the MDP says and end the episode where it can, and frequencies must
+    agree within 6 standard errors.
     """
     mdp = env.unwrapped.mdp()
-    truth = mdp.transitions()
+    truth, endings = mdp.transitions(), mdp.endings()
     generator = np.random.default_rng(0)
     seen = np.zeros(truth.shape)
     table = mdp.reward_table().reshape(mdp.states, mdp.actions, -1)
@@ -62,6 +63,10 @@ def check_domain(env: Any, steps: int = 5000) -> None:
         assert truth[state, action, following] > 0, f"({state}, {action}) -> {following} is impossible in .mdp()"
         due = table[state, action, following if table.shape[2] > 1 else 0]
         assert np.isclose(reward, due), f"({state}, {action}) -> {following} paid {reward}, .mdp() says {due}"
+        ends = endings[state, action, following]
+        can = ends > 0 if terminated else ends < truth[state, action, following]
+        word = "ended the episode" if terminated else "went on"
+        assert can, f"({state}, {action}) -> {following} {word}, which is impossible in .mdp()"
         seen[state, action, following] += 1
         state = env.reset()[0] if terminated or truncated else following
     n = seen.sum(axis=2, keepdims=True)
