@@ -126,6 +126,8 @@ def test_list_shows_an_agents_own_parameters_with_defaults() -> None:
     assert agents["greedy"] == ""
     assert domains["chain"] == "length=5, slip=0.2, small=0.2, large=1.0, gamma=0.95"
     assert domains["sixarms"].startswith("chances=(1.0, 0.15, 0.1, 0.05, 0.03, 0.01), pays=(")
+    shown = [*agents.values(), *domains.values()]
+    assert [line for line in shown if re.search(r"=[A-Z][A-Z_]+", line)] == []  # the name of a constant says nothing
 
 
 def test_list_has_columns() -> None:

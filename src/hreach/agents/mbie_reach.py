@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.agents.mbie import DELTA, radius_constant, threshold
+from hreach.agents.mbie import radius_constant, threshold
 from hreach.agents.tabular import Problem, Strategy
 from hreach.compiling import Array
 from hreach.errors import one_of
@@ -33,7 +33,7 @@ def optimistic(counts: Array, total: float, reward: float, parameters: Array) ->
 def build(
     problem: Problem,
     epsilon: float | None = None,
-    delta: float = DELTA,
+    delta: float = 0.1,
     m: float | None = None,
     m_constant: float | None = None,
 ) -> Strategy:
