@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from hreach.studies.spec import Claim, load_catalog
+from hreach.studies.spec import Claim, load, load_catalog
 
 # The paper's words on Figures 2 and 3 and its conclusion, without LaTeX.
 PAPER = {
@@ -27,7 +29,9 @@ PAPER = {
     ),
 }
 STUDIES = ("mountain-car", "hiv", "hiv-deeper")
+OWN = sorted((Path(__file__).parents[2] / "benchmarks").glob("*.toml"))
 CLAIMS = [claim for name in STUDIES for claim in load_catalog(name).claim]
+ALL = [*CLAIMS, *(claim for path in OWN for claim in load(path).claim)]
 
 
 def quoted(claim: Claim) -> bool:
@@ -40,12 +44,12 @@ def quoted(claim: Claim) -> bool:
     return True
 
 
-@pytest.mark.parametrize("claim", [c for c in CLAIMS if not c.ours], ids=lambda c: c.text)
+@pytest.mark.parametrize("claim", [c for c in ALL if not c.ours], ids=lambda c: c.text)
 def test_a_claim_with_a_source_is_a_quotation(claim: Claim) -> None:
     assert quoted(claim)
 
 
-@pytest.mark.parametrize("claim", [c for c in CLAIMS if c.ours], ids=lambda c: c.text)
+@pytest.mark.parametrize("claim", [c for c in ALL if c.ours], ids=lambda c: c.text)
 def test_a_claim_of_ours_is_not(claim: Claim) -> None:
     for source in PAPER:
         assert not quoted(claim.model_copy(update={"source": source}))
