@@ -223,7 +223,9 @@ def tried() -> dict[str, Setting]:
     return {
         "our setting": base,
         "the first 100 steps do not count": replace(base, first=100),
+        "only the last 1000 steps count": replace(base, first=STEPS - 1000),
         "one step less": replace(base, steps=STEPS - 1),
+        "one step more": replace(base, steps=STEPS + 1),
         "start in the last state": replace(base, start=STATES - 1),
         "start anywhere": replace(base, start=-1),
         "first plan after the first action": replace(base, plan_first=False),
