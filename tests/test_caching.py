@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hreach import caching
+from hreach import caching, sources
 from hreach.studies.code import PACKAGE
 
 MINE = """\
@@ -158,10 +158,90 @@ def test_no_wrong_bit_is_loaded(mine: Path) -> None:
     assert found()
 
 
-def test_code_that_others_call_is_compiled_again_with_them(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+CALLS = """\
+import hreach.kernels.caller as c
+print(c.shown(3), sum(c.shown.stats.cache_hits.values()))
+"""
+
+
+def with_caller(tmp_path: Path) -> Path:
+    """A copy of the package in which one compiled function calls another, of another file."""
+    package = tmp_path / "hreach"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    folder = package / "kernels"
+    (folder / "callee.py").write_text(
+        "from hreach.compiling import compiled\n\n@compiled\ndef inner(x):\n    return x + 1\n", encoding="utf-8"
+    )
+    (folder / "caller.py").write_text(
+        "from hreach.compiling import compiled\nfrom hreach.kernels.callee import inner\n\n"
+        "@compiled\ndef shown(x):\n    return 10 * inner(x)\n",
+        encoding="utf-8",
+    )
+    return package
+
+
+def test_a_change_in_a_file_that_is_called_is_seen_and_one_in_a_report_recompiles_nothing(tmp_path: Path) -> None:
+    package = with_caller(tmp_path)
+
+    def ask() -> str:
+        code, out, _ = python(CALLS, tmp_path)
+        assert code == 0
+        return out
+
+    assert [ask(), ask()] == ["40 0\n", "40 1\n"]
+    edited = package / "kernels" / "callee.py"
+    edited.write_text(edited.read_text("utf-8").replace("x + 1", "x + 2"), encoding="utf-8")
+    assert [ask(), ask()] == ["50 0\n", "50 1\n"]
+    for name in ("report/page.py", "cli.py"):
+        with (package / name).open("a", encoding="utf-8") as file:
+            file.write("# a new line\n")
+    assert ask() == "50 1\n"
+
+
+def test_numba_s_own_stamp_takes_what_the_callee_was(tmp_path: Path) -> None:
+    """The twin: with a stamp of the function's own file the old result comes back."""
+    package = with_caller(tmp_path)
+    own = "import hreach.sources as s; s.closure = lambda path: {path}\n"
+    assert python(own + CALLS, tmp_path)[1] == "40 0\n"
+    edited = package / "kernels" / "callee.py"
+    edited.write_text(edited.read_text("utf-8").replace("x + 1", "x + 2"), encoding="utf-8")
+    assert python(own + CALLS, tmp_path)[1] == "40 1\n"
+
+
+def test_other_options_are_other_code(mine: Path) -> None:
     assert [hits(mine), hits(mine)] == [0, 1]
-    monkeypatch.setattr(caching, "_SHARED_FILES", ("compiling.py", "errors.py"))
-    assert [hits(mine), hits(mine)] == [0, 1]
+    mine_with = {}
+    for options in ("a", "b"):
+        mine_with[options] = caching.kept(load(mine).py_func, options)._cache_file._source_stamp
+    assert mine_with["a"] != mine_with["b"]
+
+
+def test_two_processes_that_compile_at_once_both_succeed(mine: Path, tmp_path: Path) -> None:
+    given = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{mine.parent}{os.pathsep}{PACKAGE.parent}"}
+    given["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", ASK], env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    for process in both:
+        out, _ = process.communicate(timeout=120)
+        assert (process.returncode, out.split()[0]) == (0, "6")
+    assert python(ASK, mine.parent, NUMBA_CACHE_DIR=given["NUMBA_CACHE_DIR"]) == (0, "6 1\n", "")
+
+
+def test_the_closure_of_a_file_is_what_python_imports(tmp_path: Path) -> None:
+    """Of the kernels' runs: whatever of hreach importing them loads is in the closure, the package's own init apart."""
+    code = (
+        "import sys, hreach.kernels.run\n"
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('hreach.')), sep='\\n')"
+    )
+    loaded = {Path(line) for line in python(code, tmp_path)[1].split()}
+    found = sources.closure(PACKAGE / "kernels" / "run.py")
+    by_init = {PACKAGE / f"{name}.py" for name in ("_version", "domains/__init__", "registry", "errors")}
+    assert loaded - by_init <= found
+    assert not any(part in path.parts for path in found for part in ("report", "studies", "agents", "auditing"))
 
 
 def test_a_change_is_seen_that_changes_neither_time_nor_size(mine: Path) -> None:

@@ -23,15 +23,19 @@ from typing import Any
 
 from numba.core import caching
 
-# Compiled functions of these files are called from others, whose cache numba would not see change with them.
-_SHARED_FILES = ("compiling.py", "streams.py")
+from hreach import sources
+
 _FOLDER = "HREACH_TEMPORARY_CACHE"  # tells workers the temporary folder of the process that started them; "": none
 
 
-def kept(function: Any) -> Any:
-    """A cache for a Python function that is to be compiled."""
+def kept(function: Any, options: str = "") -> Any:
+    """A cache for a Python function that is to be compiled with these options.
+
+    What it holds counts while nothing has changed in the function's file, in what that imports of hreach, and in the
+    options: numba itself would look at the file alone, and take what a changed callee was.
+    """
     try:
-        return _CheckedCache(function)
+        return _CheckedCache(function, options)
     except (RuntimeError, OSError):  # numba found no place, and there is no temporary one
         os.environ.setdefault(_FOLDER, "")
         return caching.NullCache()
@@ -103,11 +107,9 @@ class _Places(caching.CompileResultCacheImpl):  # type: ignore[misc]
 class _CheckedCache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _Places
 
-    def __init__(self, py_func: Any) -> None:
+    def __init__(self, py_func: Any, options: str) -> None:
         super().__init__(py_func)
-        shared = [Path(__file__).with_name(name) for name in _SHARED_FILES]
-        source = b"".join(path.read_bytes() for path in [Path(inspect.getfile(py_func)), *shared])
-        stamp = hashlib.sha256(source).digest()
+        stamp = sources.stamp(Path(inspect.getfile(py_func))), options
         self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def save_overload(self, sig: Any, data: Any) -> None:

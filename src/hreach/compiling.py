@@ -97,8 +97,13 @@ def inlined_with(*freedom: str) -> Callable[[F], F]:
 
 def _njit(function: F, **options: Any) -> F:
     dispatcher = numba.njit(**_OPTIONS, **options)(function)
-    dispatcher._cache = caching.kept(function)
+    dispatcher._cache = caching.kept(function, _words_of({**_OPTIONS, **options}))
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _words_of(options: dict[str, Any]) -> str:
+    """The options as text that is the same in every process: the order of a set is not."""
+    return repr([(name, sorted(v) if isinstance(v, set) else v) for name, v in sorted(options.items())])
 
 
 def announcing(function: F) -> F:

@@ -9,10 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
-from hreach import InputError, TabularMDP, kernels, theory
+from hreach import InputError, TabularMDP, theory
 from hreach.agents.certificate import PlainValue
 from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
+from hreach.kernels.certainty import _plain_solve
 from hreach.models.counts import predict
 
 Array = NDArray[np.float64]
@@ -91,7 +92,7 @@ def test_one_solve_is_exact_where_there_is_nothing_to_choose() -> None:
     backup = reward[:, 0] + 0.9 * (counts / total[:, :, None])[:, 0] @ value[:, None]
     matrix = np.hstack([np.zeros((6, 6)), backup])
     nothing = (np.zeros((6, 1)), np.zeros(6, dtype=bool))
-    kernels._plain_solve(counts, 0 * counts, total, *nothing, reward, 1.0, 0.9, value, matrix, False)
+    _plain_solve(counts, 0 * counts, total, *nothing, reward, 1.0, 0.9, value, matrix, False)
     exact = TabularMDP(counts / total[:, :, None], reward[:, :, 0], 0.9).optimal_value()
     np.testing.assert_allclose(value, exact, rtol=1e-12)
 

@@ -65,7 +65,7 @@ def build(
 ) -> Strategy:
     """h: a number, an array (S, A), or a function of n = alpha(s, a) in plain arithmetic; h >= 0, real.
 
-    Or "growing": h = c ln(t + 2), c above 0, .5 unless given; or "adaptive". `kernels._due`: when they are updated.
+    Or "growing": h = c ln(t + 2), c above 0, .5 unless given; or "adaptive". When: `kernels.schedule`.
 
     freeze_at   samples after which a pair is learnt no more (default: never); "theory": the m of Theorem 1 for
                 `epsilon` and `delta` (.1 unless given), the agent for which the bounds are proved

@@ -78,9 +78,9 @@ class Strategy:
     facts: Mapping[str, float] = field(default_factory=dict)  # what the constants were computed from
     freeze_at: float = np.inf
     random_action: float = 0.0
-    growing: bool = False  # the constants in force are these times ln(t + 2), t the number of samples: `kernels._due`
+    growing: bool = False  # the constants in force are these times ln(t + 2), t the samples: `kernels.schedule`
     adaptive: bool = False  # and less where a try is dear: `kernels.grow`
-    reward_share: float = 1.0  # of the samples hoped about, those that count for a learnt reward: `kernels._refresh`
+    reward_share: float = 1.0  # of the samples hoped about, those that count for a learnt reward: `kernels.belief`
 
     def __post_init__(self) -> None:
         ok = not self.growing or self.freeze_at == np.inf

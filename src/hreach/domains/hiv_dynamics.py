@@ -24,8 +24,6 @@ solution of order 3, six stages, L-stable and stiffly accurate. With W = I / (g 
 The step h is chosen such that the error of every component stays below a tolerance times that component: a relative
 error, because infection regrows from whatever small number was left. A step that would make a component negative
 is repeated with a shorter one.
-
-One file, because numba's cache notices a change only in the file of the function it cached.
 """
 
 from __future__ import annotations

@@ -14,8 +14,6 @@ or "sin", and `Scaled`, `Select`, `Concat` around them has three kinds of featur
 anything up. The NumPy map is the reference. Products and powers agree with it to rounding; the argument of a wave is
 rounded in another order, which is worth some 1e-16 times the largest of |turn_i x_i| and |phase|. A sine is a cosine
 with phase -pi / 2, so the same holds for it.
-
-One file, because numba's cache notices a change only in the file of the function it cached.
 """
 
 from __future__ import annotations

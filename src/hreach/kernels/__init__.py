@@ -1,0 +1,53 @@
+"""The compiled step of every tabular agent: plan, act, observe.
+
+An agent hopes for the best among the models it holds possible. For each pair (s, a) its *formula* turns what was
+seen there into three numbers, and the planner only ever sees those:
+
+    reach  w       weight moved onto the best next state            (PAC-RMDP: w = h / (n + h), Equation (1))
+    bonus  b       reward added for knowing little                  (MBIE-EB, VBE, BEB)
+    radius e       L1 distance the model may be moved by            (MBIE)
+
+With p the mean model, u(s') = R(s, a, s') + gamma V(s'), and B(p, e) the distributions within L1 distance e of p,
+
+    Q(s, a) = b + (1 - w) max_{p' in B(p, e)} sum_s' p'(s') u(s') + w max_s' u(s'),     V(s) = max_a Q(s, a),
+
+both capped at `value_cap`. A sample that ended the episode counts for an outcome of its own, the end, after which
+nothing follows: u(end) = R(s, a, s'), which only `mean` and the best outcome see (belief.py, backup.py). A state
+in which episodes ended and which nothing was ever seen to leave, or to enter and go on, is *closed*: it is worth 0.
+
+This operator T is a gamma-contraction, so a value V with max |TV - V| <= tolerance is
+within tolerance / (1 - gamma) of its fixed point. `plan` sweeps V <- TV; when the sweeps have cost as much as an
+exact solve of the greedy model would (S^3 / 3 against A S^2), it solves that linear system instead (policy
+iteration, that is Newton's method on V = TV), which is what makes large bonuses cheap.
+
+Each file has one concern: state.py what is passed around; backup.py, solve.py, planning.py the plan; acting.py;
+belief.py, ends.py, schedule.py, learning.py what a sample changes; certainty.py the value without optimism; run.py
+whole runs. What is compiled is kept on disk until one of the files it is made of changes (`hreach.sources`). Arithmetic
+is plain IEEE (no `fastmath`), so results do not depend on the processor.
+"""
+
+from __future__ import annotations
+
+from hreach.kernels.acting import act
+from hreach.kernels.belief import close, refresh_all
+from hreach.kernels.certainty import compare
+from hreach.kernels.learning import learn
+from hreach.kernels.planning import plan
+from hreach.kernels.run import simulate
+from hreach.kernels.schedule import grow
+from hreach.kernels.state import TIE, Belief, Rule, World
+
+__all__ = [
+    "TIE",
+    "Belief",
+    "Rule",
+    "World",
+    "act",
+    "close",
+    "compare",
+    "grow",
+    "learn",
+    "plan",
+    "refresh_all",
+    "simulate",
+]

@@ -1,0 +1,106 @@
+"""What an agent hopes for, recomputed from its counts by its formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hreach.compiling import Array, compiled, inlined
+from hreach.kernels.state import Belief, Rule
+
+
+@inlined
+def _set_apart(
+    s: int, a: int, i: int, scale: float, counts: Array, ended: Array, terminal: NDArray[np.bool_], reward: Array,
+    mean: Array, gone: Array, parting: Array,
+) -> float:  # fmt: skip
+    """Take what ended in open states out of the mean of pair i; what it pays, where the reward depends on s'.
+
+    What ended in closed states may stay: they are worth 0.
+    """
+    states = counts.shape[2]
+    weight = 0.0
+    pays = 0.0
+    for j in range(states):
+        if ended[s, a, j] > 0.0 and not terminal[j]:
+            mean[i // 4, j, i % 4] = scale * (counts[s, a, j] - ended[s, a, j])
+            weight += scale * ended[s, a, j]
+            if reward.shape[2] == states and states > 1:
+                pays += scale * ended[s, a, j] * reward[s, a, j]
+    gone[i] = weight
+    parting[i] = pays / weight if weight > 0.0 else 0.0
+    return pays
+
+
+@inlined
+def refresh(
+    formula: Any, s: int, a: int, counts: Array, ended: Array, terminal: NDArray[np.bool_], total: Array,
+    income: Array, mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array,
+    constants: Array, r_min: float, r_max: float, v_max: float, reward_share: float, ends: bool,
+) -> None:  # fmt: skip
+    """Recompute what the agent hopes for (s, a) from its counts.
+
+    A reward that is learnt is hoped for with c h instead of h samples, c the `reward_share`: with w = h/(n + h) that is
+    the weight c h/(n + c h) = c w/(1 - w + c w) on r_max.
+    """
+    states, actions = counts.shape[:2]
+    i = s * actions + a
+    b, lane = i // 4, i % 4
+    weight = total[s, a]
+    paid = 0.0
+    if reward.shape[0] == 0:
+        paid = income[s, a] / weight if weight > 0.0 else (r_min + r_max) / 2.0
+    w, bonus, ball = formula(counts[s, a], weight, paid, constants[s, a])
+    if bonus == np.inf:  # nothing is known here: the largest value there is
+        for j in range(states):
+            mean[b, j, lane] = 0.0
+        gone[i] = 0.0
+        reach[i] = 0.0
+        radius[i] = 0.0
+        base[i] = v_max
+        return
+    if weight > 0.0:
+        scale = (1.0 - w) / weight
+        for j in range(states):
+            mean[b, j, lane] = scale * counts[s, a, j]
+        if ends:
+            bonus += _set_apart(s, a, i, scale, counts, ended, terminal, reward, mean, gone, parting)
+    else:
+        gone[i] = 0.0
+        for j in range(states):
+            mean[b, j, lane] = (1.0 - w) / states
+    reach[i] = w
+    radius[i] = ball
+    if reward.shape[0] == 0:
+        weight_of_best = reward_share * w / (1.0 - w + reward_share * w) if w < 1.0 else 1.0
+        bonus += (1.0 - weight_of_best) * paid + weight_of_best * r_max
+    elif reward.shape[2] == 1:
+        bonus += reward[s, a, 0]
+    base[i] = bonus
+
+
+@compiled
+def close(belief: Belief, s: int) -> None:
+    """Nothing follows the closed state s: no reward, no future."""
+    b = belief
+    for i in range(s * b.total.shape[1], (s + 1) * b.total.shape[1]):
+        for j in range(b.value.size):
+            b.mean[i // 4, j, i % 4] = 0.0
+        b.gone[i] = b.reach[i] = b.base[i] = b.radius[i] = 0.0
+
+
+@compiled
+def refresh_all(formula: Any, rule: Rule, belief: Belief) -> None:
+    """Recompute what the agent hopes for every pair."""
+    b = belief
+    for s in range(b.total.shape[0]):
+        for a in range(b.total.shape[1]):
+            refresh(
+                formula, s, a, b.counts, b.ended, b.terminal, b.total, b.income, b.mean, b.gone, b.parting, b.reach,
+                b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.reward_share,
+                rule.ends,
+            )  # fmt: skip
+        if b.terminal[s]:
+            close(belief, s)

@@ -1,0 +1,161 @@
+"""The value without optimism, V_{h=0}, straight from the counts, and set beside V~: for certificates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hreach.compiling import Array, compiled, inlined
+from hreach.kernels.solve import eliminate
+from hreach.kernels.state import FINEST
+
+
+@inlined
+def _expected(counts: Array, s: int, a: int, weight: float, values: Array) -> float:
+    """sum_s' p(s') values(s') by four sums, p the mean model of (s, a), which is uniform where nothing was seen."""
+    states = values.size
+    whole = states // 4 * 4
+    e0 = e1 = e2 = e3 = 0.0
+    if weight > 0.0:
+        for j in range(0, whole, 4):
+            e0 += counts[s, a, j] * values[j]
+            e1 += counts[s, a, j + 1] * values[j + 1]
+            e2 += counts[s, a, j + 2] * values[j + 2]
+            e3 += counts[s, a, j + 3] * values[j + 3]
+        for j in range(whole, states):
+            e0 += counts[s, a, j] * values[j]
+        return ((e0 + e1) + (e2 + e3)) / weight
+    for j in range(states):
+        e0 += values[j]
+    return e0 / states
+
+
+@inlined
+def _plain_backup(
+    s: int, a: int, counts: Array, ended: Array, total: Array, income: Array, reward: Array, middle: float,
+    gamma: float, value: Array, ends: bool,
+) -> float:  # fmt: skip
+    """R(s, a) + gamma sum_s' p(s') value(s'), straight from the counts: there is no model to keep up to date."""
+    weight = total[s, a]
+    if reward.shape[0] == 0:
+        paid = income[s, a] / weight if weight > 0.0 else middle
+    elif reward.shape[2] == 1:
+        paid = reward[s, a, 0]
+    else:
+        paid = _expected(counts, s, a, weight, reward[s, a])
+    future = _expected(counts, s, a, weight, value)
+    if ends and weight > 0.0:
+        lost = 0.0
+        for j in range(value.size):
+            lost += ended[s, a, j] * value[j]
+        future -= lost / weight
+    return paid + gamma * future
+
+
+@inlined
+def _plain_sweep(
+    counts: Array, ended: Array, total: Array, income: Array, terminal: NDArray[np.bool_], reward: Array,
+    middle: float, gamma: float, value: Array, matrix: Array, ends: bool,
+) -> float:  # fmt: skip
+    """The last column of `matrix` <- T value, the best backup of each state; returns max |T value - value|."""
+    states, actions = total.shape
+    residual = 0.0
+    for s in range(states):
+        best = 0.0 if terminal[s] else -np.inf
+        if not terminal[s]:
+            for a in range(actions):
+                q = _plain_backup(s, a, counts, ended, total, income, reward, middle, gamma, value, ends)
+                best = max(best, q)
+        matrix[s, states] = best
+        residual = max(residual, abs(best - value[s]))
+    return residual
+
+
+@compiled
+def _plain_solve(
+    counts: Array, ended: Array, total: Array, income: Array, terminal: NDArray[np.bool_], reward: Array,
+    middle: float, gamma: float, value: Array, matrix: Array, ends: bool,
+) -> None:  # fmt: skip
+    """value <- that of the policy that is greedy under it; the last column of `matrix` is T value."""
+    states, actions = total.shape
+    for s in range(states):
+        for j in range(states):
+            matrix[s, j] = 0.0
+        matrix[s, s] = 1.0
+        if terminal[s]:
+            continue
+        a = 0
+        best = -np.inf
+        for other in range(actions):
+            q = _plain_backup(s, other, counts, ended, total, income, reward, middle, gamma, value, ends)
+            if q > best:
+                a, best = other, q
+        weight = total[s, a]
+        for j in range(states):
+            p = (counts[s, a, j] - ended[s, a, j]) / weight if weight > 0.0 else 1.0 / states
+            matrix[s, j] -= gamma * p
+            matrix[s, states] -= gamma * p * value[j]
+    eliminate(matrix, value)
+
+
+@compiled
+def _plain_improve(
+    counts: Array, ended: Array, total: Array, income: Array, terminal: NDArray[np.bool_], reward: Array,
+    middle: float, gamma: float, tolerance: float, value: Array, matrix: Array, residual: float, ends: bool,
+) -> float:  # fmt: skip
+    """Sweep and solve as `_improve` does, until the residual is small; returns it."""
+    states, actions = total.shape
+    unpaid = 0
+    solving = True
+    while True:
+        unpaid += 3 * actions
+        solved = solving and unpaid >= states
+        before = residual
+        if solved:
+            unpaid = 0
+            _plain_solve(counts, ended, total, income, terminal, reward, middle, gamma, value, matrix, ends)
+        else:
+            for s in range(states):
+                value[s] = matrix[s, states]
+        residual = _plain_sweep(counts, ended, total, income, terminal, reward, middle, gamma, value, matrix, ends)
+        largest = 0.0
+        for s in range(states):
+            largest = max(largest, abs(matrix[s, states]))
+        if residual <= tolerance or residual <= FINEST * largest or (not solved and residual >= before):
+            return residual
+        solving = solving and not (solved and residual >= before)  # no nearer: all that is left is rounding
+
+
+@compiled
+def compare(
+    counts: Array, ended: Array, total: Array, income: Array, terminal: NDArray[np.bool_], clock: Array,
+    hoped: Array, reward: Array, middle: float, gamma: float, ends: bool, tolerance: float, value: Array,
+    matrix: Array, known: Array, residual: float, s: int,
+) -> tuple[int, int, float, float, float]:  # fmt: skip
+    """Bring `value`, V_{h=0}, up to date and set it beside V~: (samples, s, V~(s), V_{h=0}(s), accuracy of their gap).
+
+    middle            the reward of a pair that was never tried, where rewards are learnt
+    hoped, residual   V~, (S,), and its residual
+    matrix            (S, S + 1), workspace
+    known             (3,) of how many samples and closed states `value` is, and its own residual, as that of `plan`
+    s                 a state, or -1: the first one of those in which V~ and V_{h=0} are furthest apart
+    """
+    states = value.size
+    closed = 0
+    for state in range(states):
+        closed += terminal[state]
+    if clock[0] != known[0] or closed != known[1]:
+        own = _plain_sweep(counts, ended, total, income, terminal, reward, middle, gamma, value, matrix, ends)
+        if own > tolerance:
+            own = _plain_improve(
+                counts, ended, total, income, terminal, reward, middle, gamma, tolerance, value, matrix, own, ends
+            )  # fmt: skip
+        for state in range(states):
+            value[state] = matrix[state, states]
+        known[0], known[1], known[2] = clock[0], closed, own
+    if s < 0:
+        s = 0
+        for state in range(1, states):
+            if abs(hoped[state] - value[state]) > abs(hoped[s] - value[s]):
+                s = state
+    return int(clock[0]), s, hoped[s], value[s], gamma / (1.0 - gamma) * (residual + known[2])
