@@ -28,7 +28,8 @@ from hreach.models.features import (
     Term,
     rbf_grid,
 )
-from hreach.models.flat import Flat, Follower, flatten
+from hreach.models.flat import Flat, Follower
+from hreach.models.flattening import flatten
 from hreach.models.linear import LinearModel
 
 Array = NDArray[np.float64]

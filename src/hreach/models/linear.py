@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from hreach.errors import InputError, at_least, positive, require, whole
 from hreach.models.feature_map import Array, FeatureMap, Integers, check_actions, check_states, in_range
 from hreach.models.features import ActionBlocks
-from hreach.models.flat import Flat, flatten
+from hreach.models.flat import Flat
+from hreach.models.flattening import flatten
 from hreach.models.least_squares import Factor
 from hreach.models.spectrum import Spectrum, ZRule
 
