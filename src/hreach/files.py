@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hreach.errors import InputError, require
@@ -10,16 +12,24 @@ from hreach.errors import InputError, require
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write to a temporary name in the same folder, then rename: the file is whole or absent."""
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary name in the same folder to write to; it becomes `path` if all goes well, and vanishes if not."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(data)
+        yield temporary
         os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """The file is whole or absent; `InputError` if it cannot be written."""
+    try:
+        with whole_file(path) as temporary:
+            temporary.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def writable_file(option: str, path: Path | None) -> Path | None:

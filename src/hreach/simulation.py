@@ -30,6 +30,7 @@ from hreach.mdp import TabularMDP
 from hreach.progress import Telling, telling
 from hreach.seeding import Seed, run_seeds
 from hreach.streams import run_streams
+from hreach.truth import truth_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -145,14 +146,10 @@ def in_threads(work: Callable[[T, NDArray[np.bool_]], R], parts: Iterable[T], wo
 
 
 def _mdp_of(env: Any) -> TabularMDP:
-    if isinstance(env, TabularMDP):
-        return env
-    mdp = getattr(getattr(env, "unwrapped", env), "mdp", None)
-    if not callable(mdp):
+    mdp = truth_of(env)
+    if mdp is None:
         raise InputError(f"domain is {type(env).__name__}, but must tell its truth by .mdp() to be simulated.")
-    result = mdp()
-    assert isinstance(result, TabularMDP)
-    return result
+    return mdp
 
 
 def _world(mdp: TabularMDP) -> World:

@@ -13,6 +13,7 @@ from hreach.domains import make_domain
 from hreach.errors import InputError, require, shown, whole
 from hreach.mdp import TabularMDP
 from hreach.theory import Sizes
+from hreach.truth import core_of, known_reward_of, truth_of
 
 _MOST_ENTRIES = 4_000_000  # of a random MDP's P: beyond that a simulation is no longer quick
 _TENTH = 0.1  # of the ordinary pairs pay something
@@ -88,29 +89,23 @@ def given(surrogates: Any) -> list[tuple[str, Any]]:
     result = []
     for i, each in enumerate([surrogates] if one else listed("surrogates", surrogates)):
         env = make_domain(each) if isinstance(each, str) else each
-        core = getattr(env, "unwrapped", env)
-        if not (isinstance(env, TabularMDP) or callable(getattr(core, "mdp", None))):
+        if truth_of(env) is None:
             raise InputError(f"surrogates has {shown(each)}, but they must be tabular: their truth is needed.")
-        result.append((each if isinstance(each, str) else f"{type(core).__name__} #{i}", env))
+        result.append((each if isinstance(each, str) else f"{type(core_of(env)).__name__} #{i}", env))
     return result
 
 
 def true_mdp(env: Any, gamma: float | None) -> TabularMDP:
     """The surrogate's MDP, with this discount or its own."""
-    mdp = env if isinstance(env, TabularMDP) else getattr(env, "unwrapped", env).mdp()
-    assert isinstance(mdp, TabularMDP)
+    mdp = truth_of(env)
+    assert mdp is not None
     return mdp.with_(gamma=gamma)
 
 
 def told_sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP]) -> Sizes:
     """What the bounds are told: the largest of the surrogates' sizes, discounts and ranges of rewards."""
-    tables = [
-        t.reward_table()
-        if isinstance(env, TabularMDP)
-        else getattr(getattr(env, "unwrapped", env), "known_reward", None)
-        for (_, env), t in zip(problems, truths, strict=True)
-    ]
-    known = [t.reward_table() if r is None else r for r, t in zip(tables, truths, strict=True)]
+    told = [known_reward_of(env) for _, env in problems]
+    known = [t.reward_table() if r is None else r for r, t in zip(told, truths, strict=True)]
     return Sizes(
         max(t.states for t in truths),
         max(t.actions for t in truths),

@@ -13,6 +13,7 @@ import numpy as np
 
 from hreach.domains import make_domain
 from hreach.loop import run
+from hreach.truth import truth_of
 
 Factory = Callable[[Any, int], Any]
 
@@ -51,7 +52,8 @@ def check_domain(env: Any, steps: int = 5000) -> None:
     Every transition must be possible, pay what the MDP says and end the episode where it can, and frequencies must
     agree within 6 standard errors.
     """
-    mdp = env.unwrapped.mdp()
+    mdp = truth_of(env)
+    assert mdp is not None, "the environment has no .mdp()"
     truth, endings = mdp.transitions(), mdp.endings()
     generator = np.random.default_rng(0)
     seen = np.zeros(truth.shape)

@@ -227,17 +227,16 @@ class _Told(NamedTuple):
 def _told(env: Any) -> _Told:
     """An environment that does not tell its MDP may end its episodes."""
     from hreach.mdp import TabularMDP
+    from hreach.truth import known_reward_of, truth_of
 
     if isinstance(env, TabularMDP):
-        _check_memory(env.states, env.actions)
-        return _Told(env.states, env.actions, env.gamma, env.reward_table(), env.ends)
-    states, actions = _size(env, "observation_space"), _size(env, "action_space")
+        states, actions = env.states, env.actions
+    else:
+        states, actions = _size(env, "observation_space"), _size(env, "action_space")
     _check_memory(states, actions)
-    core = getattr(env, "unwrapped", env)
-    tell = getattr(core, "mdp", None)
-    mdp = tell() if callable(tell) else None
+    mdp = truth_of(env)
     gamma, ends = (0.95, True) if mdp is None else (mdp.gamma, mdp.ends)
-    return _Told(states, actions, gamma, getattr(core, "known_reward", None), ends)
+    return _Told(states, actions, gamma, known_reward_of(env), ends)
 
 
 def _size(env: Any, name: str) -> int:

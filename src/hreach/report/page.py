@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from hreach.files import whole_file
 
 AS_PRINTED, AS_DEFINED = "as printed", "as defined"
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
@@ -168,13 +169,9 @@ def write(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write to a temporary name in the same folder, then rename, which is atomic within a file system."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    """Write a file in one stroke."""
+    with whole_file(path) as temporary:
         temporary.write_bytes(data)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def summary(rows: Iterable[Row]) -> str:

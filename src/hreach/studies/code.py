@@ -18,7 +18,6 @@ ASIDE = (
     "choosing.py",
     "cli.py",
     "commands.py",
-    "files.py",
     "lifetimes.py",
     "listing.py",
     "report",

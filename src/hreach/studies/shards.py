@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from hreach.errors import InputError
+from hreach.files import whole_file
 from hreach.studies.grid import Cell
 from hreach.studies.maker import maker
 
@@ -34,14 +34,10 @@ def write_shard(path: Path, cell: Cell, runs: tuple[int, int], columns: Columns,
     """Keep the columns of the runs [first, end) of a cell, and what they are about, in a file that is not there yet."""
     text = json.dumps({"cell": cell.identity, "runs": runs, "made": maker(), **about})
     table = pa.table(dict(columns)).replace_schema_metadata({"hreach": text, "sha256": _checksum(text, columns)})
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
-        if not path.exists():
-            os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        with whole_file(path) as temporary:
+            pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
 def read_shard(path: Path, cell: Cell, runs: tuple[int, int]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
