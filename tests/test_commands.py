@@ -38,6 +38,11 @@ def test_bound_says_for_which_agent_it_is_proved(
     assert f"Proved for {proved}." in capsys.readouterr().out
     assert call(monkeypatch, "bound", *SIZES, "--eps", "2", "--delta", "0.1", "--h", "8", "--json") == 0
     assert json.loads(capsys.readouterr().out)["proved_for"] == proved
+    few = ["--lifetime", "50", "--domain", "chain", "--h", "1", "--runs", "2"]
+    assert call(monkeypatch, "choose-h", *few) == 0
+    assert f"bounds are proved for {proved})" in capsys.readouterr().out
+    assert call(monkeypatch, "choose-h", *few, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["proved_for"] == proved
 
 
 def test_bound_knows_costs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,7 +42,7 @@ from hreach.mdp import TabularMDP
 from hreach.progress import Telling, telling
 from hreach.reach.growing import GROWTH
 from hreach.surrogates import best_pairs, family, given, listed, told_sizes, true_mdp
-from hreach.theory import Sizes, anytime_error, explicit_exploration_runtime
+from hreach.theory import PROVED_FOR, Sizes, anytime_error, explicit_exploration_runtime
 from hreach.theory.bound import Bound, check_delta
 
 Array = NDArray[np.float64]
@@ -106,6 +106,11 @@ class Choice:
     averages: Array
     losses: Array
 
+    @property
+    def proved_for(self) -> str:
+        """The agent for which the bounds are proved."""
+        return PROVED_FOR
+
     def rows(self) -> list[dict[str, Any]]:
         """One dict for each h: the fields of `Option` and whether it is recommended."""
         return [{**asdict(o), "recommended": o.h == self.recommended} for o in self.options]
@@ -124,6 +129,7 @@ class Choice:
             "optimum",
             "recommended",
             "reason",
+            "proved_for",
         )
         tables = {"lifetimes": self.lifetimes.tolist(), "averages": self.averages.tolist()}
         tables["losses"] = [[[_or_none(x) for x in cell] for cell in row] for row in self.losses.tolist()]

@@ -115,7 +115,8 @@ def choose_h(
         print(f"{o.h:<12} {interval:<24} {shares}  {bounds[0]:>19}  {bounds[1]:>10}{mark}")
     print(
         f"(average reward per {found.unit}; loss: against the best fixed h; poor end: less than half of the optimum\n"
-        f"in the last tenth; – where a bound promises nothing in this life; the optimum earns {found.optimum:.4f})\n\n"
+        f"in the last tenth; – where a bound promises nothing in this life; the optimum earns {found.optimum:.4f};\n"
+        f"bounds are proved for {found.proved_for})\n\n"
         f"{found.reason}"
     )
 

@@ -344,16 +344,15 @@ class Bins(gymnasium.Wrapper[Any, Any, Any, Any]):
         return index
 
 
-def balanced(own_end: bool, seed: int) -> float:
-    """Mean length of the last episodes of 8000 steps."""
+def balancing(own_end: bool, seed: int) -> hreach.Run:
     env = Bins(own_end)
     agent = hreach.make_agent("pac-rmdp", env, h=4, reward="learn", r_max=1, prior=0, seed=seed)
-    run = hreach.run(env, agent, steps=8000, seed=seed)
-    return float(np.diff(run.ended)[-20:].mean())
+    return hreach.run(env, agent, steps=8000, seed=seed)
 
 
-def test_binned_cart_pole_is_balanced_as_with_an_end_state_of_its_own() -> None:
-    ours = np.mean([balanced(False, seed) for seed in range(3)])
-    theirs = np.mean([balanced(True, seed) for seed in range(3)])
-    assert ours > 80
-    assert ours > 0.5 * theirs
+@pytest.mark.parametrize("seed", range(3))
+def test_binned_cart_pole_is_balanced_as_with_an_end_state_of_its_own(seed: int) -> None:
+    """Not just as long: with the bare sample mean the same actions are taken, all 8000 of them."""
+    ours, theirs = balancing(False, seed), balancing(True, seed)
+    assert np.diff(ours.ended)[-20:].mean() > 200
+    np.testing.assert_array_equal(ours.actions, theirs.actions)

@@ -55,7 +55,10 @@ def test_a_changed_report_or_command_is_the_same_id(package: Path) -> None:
     assert identity(package) == before
 
 
-@pytest.mark.parametrize("name", ["kernels/run.py", "agents/bolt.py", "models/linear.py", "seeding.py"])
+DECIDE = ["kernels/run.py", "agents/bolt.py", "models/linear.py", "domains/hiv.py", "seeding.py"]
+
+
+@pytest.mark.parametrize("name", DECIDE)
 def test_every_deciding_file_counts(name: str, package: Path) -> None:
     before = code_digest(package)
     code_digest.cache_clear()

@@ -29,7 +29,7 @@ is plain IEEE (no `fastmath`), so results do not depend on the processor.
 from __future__ import annotations
 
 from hreach.kernels.acting import act
-from hreach.kernels.belief import close, refresh_all
+from hreach.kernels.belief import refresh_all
 from hreach.kernels.certainty import compare
 from hreach.kernels.learning import learn
 from hreach.kernels.planning import plan
@@ -43,7 +43,6 @@ __all__ = [
     "Rule",
     "World",
     "act",
-    "close",
     "compare",
     "grow",
     "learn",

@@ -40,10 +40,6 @@ class Counts:
         """P^, shape (S, A, S)."""
         return predict(self.counts)
 
-    def outcomes(self) -> Array:
-        """P^ of going on to each s' and of ending there, shape (S, A, 2 S)."""
-        return predict_outcomes(self.counts, self.ended)
-
 
 class SampleMean(Counts):
     """P^ = n(s, a, s') / n(s, a). Paper: Discrete Domain."""
