@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import hreach
-from hreach.choosing import Choice, choose_h
+from hreach.guarantees.choose_h import Choice, choose_h
 from hreach.report.plot import save_as
 
 HERE = Path(__file__).parent

@@ -20,8 +20,8 @@ import numpy as np
 
 import hreach
 from hreach.domains.tabular import TabularEnv
-from hreach.reach.best import best_models
-from hreach.reach.counts import best_reachable_model
+from hreach.reach.nearest import best_models
+from hreach.reach.weight import best_reachable_model
 
 H, EPS, STEPS, PIECE = 8, 2.0, 3000, 100
 

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hreach
-from hreach.agents.mbie import known_threshold
-from hreach.agents.mbie_eb import bonus_constant
-from hreach.agents.vbe import beta_theory
+from hreach.optimism.mbie import known_threshold
+from hreach.optimism.mbie_eb import bonus_constant
+from hreach.optimism.vbe import beta_theory
 from hreach.report.page import AS_DEFINED, AS_PRINTED
 from hreach.report.tables import PRINTED_RUNS, Printed, load_printed, misses
 from hreach.studies.grid import cell_of

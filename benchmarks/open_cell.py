@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import product
 
 import hreach
-from hreach.agents.mbie import known_threshold
-from hreach.agents.mbie_eb import bonus_constant
+from hreach.optimism.mbie import known_threshold
+from hreach.optimism.mbie_eb import bonus_constant
 
 PRINTED = {(0.01, 0.1): 0.160, (20.0, 0.9): 0.160, (1e4, 0.2): 0.267}
 

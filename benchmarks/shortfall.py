@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hreach
-from hreach.agents.vbe import beta_theory
 from hreach.compiling import Array
+from hreach.optimism.vbe import beta_theory
+from hreach.randomness.streams import streams, uniform
 from hreach.report.tables import PRINTED_RUNS, ROUNDING, SIGMAS, load_printed
-from hreach.streams import streams, uniform
 from hreach.studies.spec import load_catalog
 
 F = TypeVar("F")

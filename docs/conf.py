@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hreach._version import __version__
+from hreach import __version__
 
 project = "hreach"
 author = project_copyright = "The hreach contributors"

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hreach import caching, sources
+from hreach.compiling import cache as caching
+from hreach.compiling import sources
 from hreach.studies.code import PACKAGE
 
 MINE = """\
@@ -80,8 +81,9 @@ def test_without_even_a_temporary_place_nothing_is_kept(mine: Path) -> None:
 def test_a_package_that_cannot_be_written_works(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, tmp_path / "hreach", ignore=shutil.ignore_patterns("__pycache__"))
     code = (
-        "import hreach.kernels, hreach.models.flat, hreach.domains.hiv, hreach.planners.tree, hreach.streams\n"
-        "import numpy as np; print(hreach.streams.streams(np.array([7], dtype=np.uint64)).shape, hreach.__file__)"
+        "import hreach.kernels, hreach.models.flat, hreach.domains.hiv, hreach.planners.tree\n"
+        "import numpy as np; from hreach.randomness.streams import streams\n"
+        "print(streams(np.array([7], dtype=np.uint64)).shape, hreach.__file__)"
     )
     done = python(code, tmp_path, **without_a_place(tmp_path / "hreach"))
     assert done == (0, f"(1, 4) {tmp_path / 'hreach' / '__init__.py'}\n", LOST)
@@ -192,7 +194,7 @@ def test_a_change_in_a_file_that_is_called_is_seen_and_one_in_a_report_recompile
     edited = package / "kernels" / "callee.py"
     edited.write_text(edited.read_text("utf-8").replace("x + 1", "x + 2"), encoding="utf-8")
     assert [ask(), ask()] == ["50 0\n", "50 1\n"]
-    for name in ("report/page.py", "cli.py"):
+    for name in ("report/page.py", "cli/app.py"):
         with (package / name).open("a", encoding="utf-8") as file:
             file.write("# a new line\n")
     assert ask() == "50 1\n"
@@ -201,7 +203,7 @@ def test_a_change_in_a_file_that_is_called_is_seen_and_one_in_a_report_recompile
 def test_numba_s_own_stamp_takes_what_the_callee_was(tmp_path: Path) -> None:
     """The twin: with a stamp of the function's own file the old result comes back."""
     package = with_caller(tmp_path)
-    own = "import hreach.sources as s; s.closure = lambda path: {path}\n"
+    own = "import hreach.compiling.sources as s; s.closure = lambda path: {path}\n"
     assert python(own + CALLS, tmp_path)[1] == "40 0\n"
     edited = package / "kernels" / "callee.py"
     edited.write_text(edited.read_text("utf-8").replace("x + 1", "x + 2"), encoding="utf-8")
@@ -239,7 +241,7 @@ def test_the_closure_of_a_file_is_what_python_imports(tmp_path: Path) -> None:
     )
     loaded = {Path(line) for line in python(code, tmp_path)[1].split()}
     found = sources.closure(PACKAGE / "kernels" / "run.py")
-    by_init = {PACKAGE / f"{name}.py" for name in ("_version", "domains/__init__", "registry", "errors")}
+    by_init = {PACKAGE / f"{name}.py" for name in ("domains/__init__", "registry", "errors")}
     assert loaded - by_init <= found
     assert not any(part in path.parts for path in found for part in ("report", "studies", "agents", "auditing"))
 

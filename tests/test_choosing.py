@@ -12,10 +12,10 @@ import pytest
 
 import hreach
 from hreach import TabularMDP
-from hreach.choosing import HS, Choice, Option, choose_h, picture
-from hreach.lifetimes import earnings
-from hreach.surrogates import best_pairs, random_mdp
-from hreach.theory import Sizes, anytime_error, explicit_exploration_runtime
+from hreach.guarantees.choose_h import HS, Choice, Option, choose_h, picture
+from hreach.guarantees.choose_h.lifetimes import earnings
+from hreach.guarantees.choose_h.surrogates import best_pairs, random_mdp
+from hreach.guarantees.theory import Sizes, anytime_error, explicit_exploration_runtime
 
 
 @functools.cache
@@ -243,7 +243,7 @@ def test_rows_and_json_say_the_same() -> None:
 
 def test_the_same_seed_gives_the_same_choice_and_blocks_of_runs_do_not_matter(monkeypatch: Any) -> None:
     first = chosen("chain", 300, (1, 8, 16)).to_json()
-    monkeypatch.setattr("hreach.lifetimes.BLOCK", 1000)
+    monkeypatch.setattr("hreach.guarantees.choose_h.lifetimes.BLOCK", 1000)
     again = choose_h(300, 0.95, surrogates="chain", hs=(1, 8, 16), runs=60, seed=1, threads=1).to_json()
     assert first == again
 

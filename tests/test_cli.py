@@ -16,10 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 import hreach
-from hreach import cli
 from hreach.agents import AGENTS, LINEAR_AGENTS
+from hreach.cli import app as cli
+from hreach.cli.listing import everything
 from hreach.domains import DOMAINS
-from hreach.listing import everything
 from hreach.studies import catalog
 from hreach.studies.code import code_digest
 from hreach.studies.maker import maker
@@ -141,7 +141,7 @@ def test_list_has_columns() -> None:
 
 def test_listing_imports_nothing_that_takes_time() -> None:
     code = (
-        "import sys, hreach.listing; hreach.listing.everything(); "
+        "import sys, hreach.cli.listing; hreach.cli.listing.everything(); "
         "print([m for m in ('numba', 'scipy', 'matplotlib', 'pyarrow') if m in sys.modules])"
     )
     done = python(code)
@@ -150,7 +150,7 @@ def test_listing_imports_nothing_that_takes_time() -> None:
 
 def test_the_list_command_imports_nothing_that_takes_time() -> None:
     code = (
-        "import sys; from hreach.cli import app; sys.argv[1:] = ['list', '--json']; app(standalone_mode=False); "
+        "import sys; from hreach.cli.app import app; sys.argv[1:] = ['list', '--json']; app(standalone_mode=False); "
         "print([m for m in ('numba', 'scipy', 'matplotlib', 'pyarrow') if m in sys.modules])"
     )
     done = python(code)

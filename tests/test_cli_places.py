@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import hreach
-from hreach import cli
+from hreach.cli import app as cli
 
 STUDY = """\
 title = "T"

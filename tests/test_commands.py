@@ -76,8 +76,8 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_work(
     def worked(*_: object, **__: object) -> None:
         raise AssertionError("work was done")
 
-    monkeypatch.setattr("hreach.choosing.choose_h", worked)
-    monkeypatch.setattr("hreach.loop.run", worked)
+    monkeypatch.setattr("hreach.guarantees.choose_h.choose_h", worked)
+    monkeypatch.setattr("hreach.running.loop.run", worked)
     what = {"choose-h": ["--lifetime", "50", "--domain", "chain"], "audit": ["chain", "pac-rmdp", "--param", "h=1"]}
     assert call(monkeypatch, command, *what[command], option, str(tmp_path / name)) == 2
     error = capsys.readouterr().err.strip()

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hreach.agents.beb import bonus
-from hreach.agents.greedy import plain
 from hreach.compiling import Array, compile_formula, compiled, formula_at, resolved
-from hreach.reach.counts import hopeful
+from hreach.optimism.beb import bonus
+from hreach.optimism.greedy import plain
+from hreach.reach.weight import hopeful
 
 
 @compiled

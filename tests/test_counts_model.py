@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import hreach
 from hreach.models.counts import Counts, Dirichlet, SampleMean, predict, updated
-from hreach.reach.counts import reach_weight
+from hreach.reach.weight import reach_weight
 
 MANY = settings(deadline=None, derandomize=True, max_examples=100)
 priors = st.sampled_from([0.0, 0.5, 1.0, 5.0])

@@ -119,7 +119,7 @@ def test_what_the_map_of_the_paper_names_is_there() -> None:
     assert len(tests) > 20
     for name in tests:
         assert (ROOT / "tests" / f"{name}.py").exists(), name
-    assert not leads_somewhere("hreach.theory.discrete.no_such_name")
+    assert not leads_somewhere("hreach.guarantees.theory.discrete.no_such_name")
 
 
 def leads_somewhere(dotted: str) -> bool:

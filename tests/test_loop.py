@@ -97,7 +97,7 @@ def test_a_mistake_of_the_agent_keeps_the_run_as_well() -> None:
 
 def test_an_interruption_in_the_middle_of_a_step_leaves_whole_steps() -> None:
     """Ctrl-C can come between any two lines; here it comes after the reward was recorded, before the action was."""
-    from hreach.loop import _Record
+    from hreach.running.loop import _Record
 
     record = _Record([0.0, 1.0], [0, 1], [1], [0], [0, 1], [True])
     run = record.run()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import run_seeds
-from hreach.seeding import Seed, check_seed
-from hreach.streams import streams, uniform
+from hreach.randomness.seeding import Seed, check_seed
+from hreach.randomness.streams import streams, uniform
 
 MANY = settings(deadline=None, derandomize=True, max_examples=200)
 whole = st.one_of(st.integers(0, 20), st.integers(0, 2**32 + 5), st.integers(0, 2**130))

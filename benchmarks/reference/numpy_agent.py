@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hreach.planners.value_iteration import Hopes, value_iteration
+from hreach.testing.reference.value_iteration import Hopes, value_iteration
 
 
 def run(env: Any, h: float, steps: int, seed: int, gamma: float = 0.95, tolerance: float = 0.01) -> float:

@@ -9,31 +9,32 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hreach._version import __version__
 from hreach.domains import make_domain
 from hreach.errors import InputError
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from hreach.agents import make_agent
-    from hreach.auditing import audit
-    from hreach.loop import Run, run
-    from hreach.mdp import TabularMDP
+    from hreach.guarantees.audit import audit
+    from hreach.problems.mdp import TabularMDP
+    from hreach.problems.task import Task
+    from hreach.randomness.seeding import run_seeds
     from hreach.report.plot import plot
-    from hreach.seeding import run_seeds
-    from hreach.simulation import Runs, simulate
-    from hreach.task import Task
+    from hreach.running.loop import Run, run
+    from hreach.running.simulate import Runs, simulate
 
 _LAZY = {
-    "Run": "hreach.loop",
-    "Runs": "hreach.simulation",
-    "TabularMDP": "hreach.mdp",
-    "Task": "hreach.task",
-    "audit": "hreach.auditing",
+    "Run": "hreach.running.loop",
+    "Runs": "hreach.running.simulate",
+    "TabularMDP": "hreach.problems.mdp",
+    "Task": "hreach.problems.task",
+    "audit": "hreach.guarantees.audit",
     "make_agent": "hreach.agents",
     "plot": "hreach.report.plot",
-    "run": "hreach.loop",
-    "run_seeds": "hreach.seeding",
-    "simulate": "hreach.simulation",
+    "run": "hreach.running.loop",
+    "run_seeds": "hreach.randomness.seeding",
+    "simulate": "hreach.running.simulate",
 }
 
 __all__ = [

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import kernels
-from hreach.agents.tabular import Strategy
 from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
-from hreach.reach.counts import hopeful
-from hreach.reach.linear import Interval
+from hreach.optimism.tabular import Strategy
+from hreach.reach.interval import Interval
+from hreach.reach.weight import hopeful
 from hreach.testing import check_agent
 
 Array = NDArray[np.float64]

@@ -12,15 +12,16 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
-from hreach.agents import LINEAR_AGENTS, make_linear
-from hreach.agents.hope import Hope
+from hreach.agents import LINEAR_AGENTS
 from hreach.agents.linear import LinearAgent, Replan, replan_rule
-from hreach.agents.linear_pac_mdp import KnownByThresholds, KnownWithin
-from hreach.agents.linear_pac_rmdp import Bonus
+from hreach.agents.make import make_linear
 from hreach.models.linear import LinearModel
-from hreach.reach.linear import Interval
+from hreach.optimism.kwik import KnownByThresholds, KnownWithin
+from hreach.optimism.linear import Hope
+from hreach.optimism.linear_pac_rmdp import Bonus
+from hreach.problems.task import Task
+from hreach.reach.interval import Interval
 from hreach.registry import parameters_of
-from hreach.task import Task
 from hreach.testing import check_agent
 
 Array = NDArray[np.float64]
@@ -758,10 +759,10 @@ def test_an_environment_that_tells_too_little_is_refused() -> None:
 
 
 def test_too_large_a_grid_is_refused_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hreach.planners.fitted_value_iteration._LARGEST", 3239)
+    monkeypatch.setattr("hreach.planners.grid._LARGEST", 3239)
     with pytest.raises(hreach.InputError, match=r"grid shape is \(10, 9\), 3.24e\+03 weights"):
         make("linear-pac-rmdp", h=1).act(PROBES[0])  # 90 points, 3 actions, 4 corners, 3 nodes
-    monkeypatch.setattr("hreach.planners.fitted_value_iteration._LARGEST", 3240)
+    monkeypatch.setattr("hreach.planners.grid._LARGEST", 3240)
     make("linear-pac-rmdp", h=1).act(PROBES[0])
 
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import hreach
-from hreach import InputError, TabularMDP, theory
+from hreach import InputError, TabularMDP
 from hreach.agents.tabular import RewardWarning, TabularAgent
 from hreach.domains.tabular import TabularEnv
+from hreach.guarantees import theory
 
 AGENTS: list[tuple[str, dict[str, Any]]] = [
     ("pac-rmdp", {"h": 2}),

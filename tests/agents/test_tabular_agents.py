@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 import hreach
-from hreach.agents import AGENTS, SHARED
-from hreach.agents.tabular import Problem, Strategy, TabularAgent
+from hreach.agents import AGENTS
+from hreach.agents.make import SHARED
+from hreach.agents.tabular import TabularAgent
+from hreach.optimism.tabular import Strategy
+from hreach.problems.problem import Problem
 from hreach.registry import parameters_of
 from hreach.testing import check_agent
 

@@ -16,8 +16,8 @@ import hreach
 from hreach import TabularMDP, kernels
 from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
-from hreach.planners.value_iteration import backup, hopes
-from hreach.seeding import run_seeds
+from hreach.randomness.seeding import run_seeds
+from hreach.testing.reference.value_iteration import backup, hopes
 
 Array = NDArray[np.float64]
 AGENTS: list[tuple[str, dict[str, Any]]] = [

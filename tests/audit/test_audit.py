@@ -1,4 +1,4 @@
-"""`hreach.auditing`: every number of an audit against an exact computation, and every promise that can be broken."""
+"""Audits: every number against an exact computation, and every promise that can be broken."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
-from hreach import InputError, Run, TabularMDP, theory
+from hreach import InputError, Run, TabularMDP
 from hreach.agents.tabular import TabularAgent
-from hreach.auditing import Audit, LemmaError, audit, picture
-from hreach.auditing.look import action_weights
-from hreach.auditing.result import COLUMNS, Total, optimal_to_go
-from hreach.auditing.rollouts import Rollouts
 from hreach.domains.tabular import TabularEnv
+from hreach.guarantees import theory
+from hreach.guarantees.audit import Audit, LemmaError, audit, picture
+from hreach.guarantees.audit.checkpoint import action_weights
+from hreach.guarantees.audit.result import COLUMNS, Total, optimal_to_go
+from hreach.guarantees.audit.rollouts import Rollouts
 from hreach.models.counts import predict
-from hreach.reach.best import reachable_value
-from hreach.seeding import run_seeds
+from hreach.randomness.seeding import run_seeds
+from hreach.reach.nearest import reachable_value
 
 Array = NDArray[np.float64]
 Recorded = tuple[Run, TabularEnv, TabularAgent]

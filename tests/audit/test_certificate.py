@@ -9,10 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
-from hreach import InputError, TabularMDP, theory
-from hreach.agents.certificate import PlainValue
+from hreach import InputError, TabularMDP
 from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
+from hreach.guarantees import theory
+from hreach.guarantees.certificate import PlainValue
 from hreach.kernels.certainty import _plain_solve
 from hreach.models.counts import predict
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from hreach.cli import app
+from hreach.cli.app import app
 
 RUNS, CELLS = 200, 6
 STUDY = f"""\

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hreach.models.features import Identity
 from hreach.models.linear import LinearModel
-from hreach.reach.linear import Interval, noise_bound
+from hreach.reach.interval import Interval, noise_bound
 
 Array = NDArray[np.float64]
 WORLDS, CALLS, NS = 4000, 20, 2

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import TabularMDP, kernels
+from hreach.guarantees.theory import Sizes, optimism_gap
 from hreach.models.counts import predict
-from hreach.reach.best import reachable_value
-from hreach.reach.counts import best_reachable_model
-from hreach.theory import Sizes, optimism_gap
+from hreach.reach.nearest import reachable_value
+from hreach.reach.weight import best_reachable_model
 
 Array = NDArray[np.float64]
 SOME = settings(deadline=None, derandomize=True, max_examples=80)

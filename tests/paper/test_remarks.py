@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
-from hreach.agents.bolt import horizon
-from hreach.agents.mbie import known_threshold, log_simplex, radius_constant
-from hreach.agents.mbie_eb import bonus_constant
-from hreach.agents.mbie_reach import h_mbie
-from hreach.agents.vbe import beta_theory
+from hreach.optimism.bolt import horizon
+from hreach.optimism.mbie import known_threshold, log_simplex, radius_constant
+from hreach.optimism.mbie_eb import bonus_constant
+from hreach.optimism.mbie_reach import h_mbie
+from hreach.optimism.vbe import beta_theory
 from hreach.report.tables import load_printed, verdict
 from hreach.studies.spec import AgentSpec, Study, load_catalog
 

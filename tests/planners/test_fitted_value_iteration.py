@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import RegularGridInterpolator
 
 import hreach
-from hreach.mdp import TabularMDP
-from hreach.planners.fitted_value_iteration import RBF_CELLS, Grid, GridPlanner
+from hreach.planners.grid import RBF_CELLS, Grid, GridPlanner
+from hreach.problems.mdp import TabularMDP
 
 Array = NDArray[np.float64]
 Kind = Literal["multilinear", "rbf"]

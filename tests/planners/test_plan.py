@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 
 import hreach
 from hreach import kernels
-from hreach.mdp import TabularMDP
-from hreach.planners.value_iteration import backup, ball_maximum, hopes, value_iteration
+from hreach.problems.mdp import TabularMDP
+from hreach.testing.reference.value_iteration import backup, ball_maximum, hopes, value_iteration
 
 AGENTS: list[tuple[str, dict[str, Any]]] = [
     ("pac-rmdp", {"h": 3.5}),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import hreach
-from hreach.planners.fitted_value_iteration import Grid
+from hreach.planners.grid import Grid
 from hreach.planners.slope import steepest
 from hreach.planners.tree import slope_between
 

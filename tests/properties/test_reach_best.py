@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 import hreach
 from hreach import TabularMDP
 from hreach.models.counts import predict, updated
-from hreach.reach.best import Ties, best_models, optimum, reachable_optimum, reachable_value, solved
-from hreach.reach.counts import best_reachable_model
-from hreach.reach.enumerate import nearest, reachable_models
+from hreach.reach.nearest import Ties, best_models, optimum, reachable_optimum, reachable_value, solved
+from hreach.reach.weight import best_reachable_model
+from hreach.testing.reference.reachable_models import nearest, reachable_models
 
 Array = NDArray[np.float64]
 Chooses = Callable[[Array, int, Array], Array]

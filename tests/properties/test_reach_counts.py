@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 import hreach
 from hreach import TabularMDP
 from hreach.models.counts import predict, updated
-from hreach.reach.best import reachable_value
-from hreach.reach.counts import best_reachable_model, hopeful, most_hopeful_model, reach_weight
-from hreach.reach.enumerate import most_hopeful, nearest, reachable_models
+from hreach.reach.nearest import reachable_value
+from hreach.reach.weight import best_reachable_model, hopeful, most_hopeful_model, reach_weight
+from hreach.testing.reference.reachable_models import most_hopeful, nearest, reachable_models
 
 Array = NDArray[np.float64]
 

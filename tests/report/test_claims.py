@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from hreach.report.claims import COLUMNS, FEWEST_RUNS, Judged, judge, judge_all, rule, to_csv
-from hreach.report.statistics import statistic
+from hreach.report.claims import COLUMNS, FEWEST_RUNS, Judged, judge, judge_all, rule, statistic, to_csv
 from hreach.studies.episodes import Episodes
 from hreach.studies.spec import AgentSpec, Claim, Study
 from hreach.studies.store import EpisodeResult
@@ -50,7 +49,7 @@ def verdict(about: Claim, **results: EpisodeResult) -> str:
 @pytest.fixture
 def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough for tests that repeat everything hundreds of times."""
-    monkeypatch.setattr("hreach.report.statistics.RESAMPLES", 1000)
+    monkeypatch.setattr("hreach.statistics.RESAMPLES", 1000)
 
 
 # --- statistics --------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hreach.report.statistics import difference_interval
+from hreach.statistics import difference_interval
 
 Array = NDArray[np.float64]
 Interval = Callable[[Array, Array, float], tuple[float, float]]
@@ -58,7 +58,7 @@ def coverage(interval: Interval, draw: Draw) -> float:
 @pytest.fixture
 def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough for tests that repeat everything thousands of times."""
-    monkeypatch.setattr("hreach.report.statistics.RESAMPLES", 1000)
+    monkeypatch.setattr("hreach.statistics.RESAMPLES", 1000)
 
 
 @pytest.mark.usefixtures("fewer_resamples")

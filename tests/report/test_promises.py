@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hreach import simulate, theory
-from hreach.auditing.result import Total
-from hreach.loop import Run, run
+from hreach import simulate
+from hreach.guarantees import theory
+from hreach.guarantees.audit.result import Total
 from hreach.report import promises
 from hreach.report.figures import Band, promises_figure
 from hreach.report.page import PromiseRow, Row, Section, promises_summary, render
 from hreach.report.promises import Audited, audited, chosen, promise_row, section, to_csv
 from hreach.report.publish import Finished, publish
+from hreach.running.loop import Run, run
 from hreach.studies.grid import cell_of
 from hreach.studies.runner import run_study
 from hreach.studies.spec import AgentSpec, Study, load_catalog

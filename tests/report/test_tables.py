@@ -20,8 +20,8 @@ from scipy.stats import norm
 
 import hreach
 from hreach.report.page import Row
-from hreach.report.statistics import summarise
 from hreach.report.tables import COLUMNS, Printed, load_printed, misses, rows, to_csv, verdict
+from hreach.statistics import summarise
 from hreach.studies.spec import AgentSpec
 from hreach.studies.store import Result
 

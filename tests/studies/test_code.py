@@ -42,7 +42,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def test_a_changed_default_is_another_id_with_the_same_seeds(package: Path) -> None:
     before = identity(package)
-    edit(package / "agents/__init__.py", "value_cap: float | None = None", "value_cap: float | None = 1e9")
+    edit(package / "agents/make.py", "value_cap: float | None = None", "value_cap: float | None = 1e9")
     after = identity(package)
     assert after[0] != before[0]
     assert after[1] == before[1]
@@ -50,12 +50,12 @@ def test_a_changed_default_is_another_id_with_the_same_seeds(package: Path) -> N
 
 def test_a_changed_report_or_command_is_the_same_id(package: Path) -> None:
     before = identity(package)
-    for name in ("report/page.py", "cli.py", "listing.py", "studies/catalog/chain.toml"):
+    for name in ("report/page.py", "cli/app.py", "cli/listing.py", "studies/catalog/chain.toml"):
         edit(package / name, "the", "teh")
     assert identity(package) == before
 
 
-DECIDE = ["kernels/run.py", "agents/bolt.py", "models/linear.py", "domains/hiv.py", "seeding.py"]
+DECIDE = ["kernels/run.py", "optimism/bolt.py", "models/linear.py", "domains/hiv.py", "randomness/seeding.py"]
 
 
 @pytest.mark.parametrize("name", DECIDE)
@@ -120,7 +120,7 @@ def closure(names: set[str]) -> set[str]:
 def test_whatever_a_run_imports_counts() -> None:
     """The oracle: the import closure of what runs a cell, with every agent and domain of the registries."""
     entries = [entry.target.split(":")[0] for entry in (AGENTS | LINEAR_AGENTS | DOMAINS).values()]
-    begin = {"simulation.py", "studies/episodes.py", "studies/store.py"}
+    begin = {"running/simulate.py", "studies/episodes.py", "studies/store.py"}
     needed = closure(begin.union(*(files_of(module) for module in entries)))
     lacking = needed - set(deciding())
     assert lacking <= {"studies/spec.py", "studies/catalog/__init__.py"}  # what a study asks for is in the cell itself

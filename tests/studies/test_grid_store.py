@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hreach import InputError
-from hreach.simulation import Runs, simulate
+from hreach.running.simulate import Runs, simulate
 from hreach.studies import runner
 from hreach.studies.code import code_digest
 from hreach.studies.grid import Cell, cell_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hreach.theory.statements import STATEMENTS
+from hreach.guarantees.theory.statements import STATEMENTS
 
 TESTS = Path(__file__).parent
 PAGE = TESTS.parents[1] / "docs" / "statements.md"
@@ -40,7 +40,7 @@ def test_the_page_has_the_table() -> None:
 
 
 def test_a_statement_that_does_not_exist_is_not_named() -> None:
-    """Docstrings under hreach.theory name only statements of the list."""
+    """Docstrings under hreach.guarantees.theory name only statements of the list."""
     named = set()
     for path in (TESTS.parents[1] / "src" / "hreach" / "theory").glob("*.py"):
         named |= set(

@@ -1,4 +1,4 @@
-"""`hreach.theory.discrete`: identities, directions, forms, and values against exact integers and 60-digit decimals."""
+"""`theory.discrete`: identities, directions, forms, and values against exact integers and 60-digit decimals."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hreach import InputError
-from hreach.agents.mbie import known_threshold as mbie_threshold
-from hreach.theory import discrete as th
-from hreach.theory.bound import FORMS, Bound, Form, largest_within
-from hreach.theory.discrete import Sizes
-from hreach.theory.loss import average_loss
+from hreach.guarantees.theory import discrete as th
+from hreach.guarantees.theory.bound import FORMS, Bound, Form, largest_within
+from hreach.guarantees.theory.loss import average_loss
+from hreach.optimism.mbie import known_threshold as mbie_threshold
+from hreach.problems.sizes import Sizes
 
 getcontext().prec = 60
 MANY = settings(deadline=None, derandomize=True, max_examples=150)

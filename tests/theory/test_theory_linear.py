@@ -1,4 +1,4 @@
-"""`hreach.theory.linear`: Lemma 2's sum, the orders with their powers, inverses, and the forms."""
+"""`hreach.guarantees.theory.linear`: Lemma 2's sum, the orders with their powers, inverses, and the forms."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hreach import InputError, TabularMDP
+from hreach.guarantees.theory import linear as th
+from hreach.guarantees.theory.bound import FORMS, Form
+from hreach.guarantees.theory.linear import LinearSizes
 from hreach.planners.tree import slope_between
-from hreach.reach.linear import varsigma
-from hreach.theory import linear as th
-from hreach.theory.bound import FORMS, Form
-from hreach.theory.linear import LinearSizes
+from hreach.reach.interval import varsigma
 
 MANY = settings(deadline=None, derandomize=True, max_examples=100)
 CAR = LinearSizes(components=2, features=12, lipschitz=5.0, gamma=0.9)

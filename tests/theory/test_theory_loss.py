@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hreach import TabularMDP
-from hreach.theory import Form, Sizes, average_loss, regret, sample_complexity
-from hreach.theory import anytime_error as eps_at
+from hreach.guarantees.theory import Form, Sizes, average_loss, regret, sample_complexity
+from hreach.guarantees.theory import anytime_error as eps_at
 
 PRINTED: list[Form] = ["printed", "proof"]
 

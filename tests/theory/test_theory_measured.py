@@ -1,4 +1,4 @@
-"""`hreach.theory.regret` and `measured` against values that are known exactly, and the register of statements."""
+"""`theory.regret` and `measured` against values that are known exactly, and the register of statements."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
-from hreach import InputError, theory
-from hreach.reach.counts import most_hopeful_model, reach_weight
-from hreach.theory import STATEMENTS
+from hreach import InputError
+from hreach.guarantees import theory
+from hreach.guarantees.theory import STATEMENTS
+from hreach.reach.weight import most_hopeful_model, reach_weight
 
 Array = NDArray[np.float64]
 
@@ -182,7 +183,7 @@ def public_functions() -> dict[str, Any]:
     """Every public function of the package, by "module:name"."""
     found = {}
     for name in MODULES:
-        module = importlib.import_module(f"hreach.theory.{name}")
+        module = importlib.import_module(f"hreach.guarantees.theory.{name}")
         for each, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__ and not each.startswith("_"):
                 found[f"{module.__name__}:{each}"] = function
@@ -247,7 +248,7 @@ def test_every_statement_has_functions_that_exist_and_those_of_this_package_cite
         assert statement.functions
         for target, function in zip(statement.functions, statement.load(), strict=True):
             assert callable(function)
-            if target.startswith("hreach.theory"):
+            if target.startswith("hreach.guarantees.theory"):
                 assert statement.name in cited(function), (statement.name, target)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hreach import InputError
-from hreach.theory import Sizes, h_star, mbie_sample_complexity, promise, sample_complexity
+from hreach.guarantees.theory import Sizes, h_star, mbie_sample_complexity, promise, sample_complexity
 
 SIZES = Sizes(5, 2, 0.95)
 

@@ -16,8 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 import hreach
-from hreach.reach.best import reachable_value
-from hreach.theory import (
+from hreach.guarantees.theory import (
     Sizes,
     bad_steps,
     explicit_exploration_runtime,
@@ -28,7 +27,8 @@ from hreach.theory import (
     optimism_slack,
     sample_complexity,
 )
-from hreach.theory.bound import Form
+from hreach.guarantees.theory.bound import Form
+from hreach.reach.nearest import reachable_value
 
 Array = NDArray[np.float64]
 REACHABLE, ACHIEVED, INTERNAL, CURRENT, STATE, ACTION = range(6)  # columns of a trace

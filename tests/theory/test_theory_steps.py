@@ -18,9 +18,9 @@ import pytest
 from numpy.typing import NDArray
 
 from hreach import TabularMDP
+from hreach.guarantees.theory import Sizes
 from hreach.models.counts import predict
-from hreach.reach.best import reachable_value
-from hreach.theory import Sizes
+from hreach.reach.nearest import reachable_value
 
 Array = NDArray[np.float64]
 HORIZONS = [1, 3, 10, 60]

@@ -17,17 +17,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.agents.hope import Hope, Plain
-from hreach.agents.on_grid import OnGrid
-from hreach.agents.on_tree import OnTree
 from hreach.compiling import Array, announcing
 from hreach.errors import InputError, array, at_least, finite, positive, require, whole
 from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
-from hreach.models.truth import TrueModel
+from hreach.models.true_model import TrueModel
+from hreach.optimism.linear import Hope, Plain
+from hreach.planners.on_grid import OnGrid
+from hreach.planners.on_tree import OnTree
+from hreach.problems.task import Task
+from hreach.randomness.streams import agent_stream, uniform
 from hreach.registry import check_parameters
-from hreach.streams import agent_stream, uniform
-from hreach.task import Task
 
 _uniform = announcing(uniform)
 _AS_MANY_AS_THERE_ARE = (

@@ -11,80 +11,31 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hreach import kernels
 from hreach.agents import saving
-from hreach.compiling import Array, Formula, announcing, compile_formula, resolved
+from hreach.compiling import Array, announcing, compile_formula, resolved
 from hreach.errors import InputError, number, positive, require, shown, whole
 from hreach.kernels import Belief, Rule
 from hreach.models.counts import Counts
-from hreach.ranges import ValueRange
-from hreach.streams import agent_stream
+from hreach.optimism.tabular import Strategy
+from hreach.problems.problem import Problem
+from hreach.randomness.streams import agent_stream
 
 if TYPE_CHECKING:
-    from hreach.agents.certificate import Certificate, Certifier
-    from hreach.theory import Sizes
+    from hreach.guarantees.certificate import Certificate, Certifier
 
 _refresh_all, _grow = announcing(kernels.refresh_all), announcing(kernels.grow)
 
 
 class RewardWarning(UserWarning):
     """A learnt reward was outside [r_min, r_max]."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What an agent is told: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
-
-    ends   whether an episode can end
-    """
-
-    states: int
-    actions: int
-    gamma: float
-    reward: Array | None
-    r_max: float
-    prior: float
-    r_min: float = 0.0
-    ends: bool = False
-
-    @property
-    def values(self) -> ValueRange:
-        """The range of values."""
-        return ValueRange(self.r_min, self.r_max, self.gamma, self.ends)
-
-    @property
-    def sizes(self) -> Sizes:
-        """What the bounds need to know of it."""
-        from hreach.theory import Sizes
-
-        per_transition = self.reward is not None and self.reward.shape[2] > 1
-        return Sizes(self.states, self.actions, self.gamma, self.r_max, per_transition, self.r_min, self.ends)
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """What makes an agent: its formula and constants, and whether these come from theory or were given."""
-
-    formula: Formula
-    constants: Mapping[str, ArrayLike]  # in the order in which the formula reads them; numbers or (S, A)
-    origin: Literal["theory", "given"]
-    facts: Mapping[str, float] = field(default_factory=dict)  # what the constants were computed from
-    freeze_at: float = np.inf
-    random_action: float = 0.0
-    growing: bool = False  # the constants in force are these times ln(t + 2), t the samples: `kernels.schedule`
-    adaptive: bool = False  # and less where a try is dear: `kernels.grow`
-    reward_share: float = 1.0  # of the samples hoped about, those that count for a learnt reward: `kernels.belief`
-
-    def __post_init__(self) -> None:
-        ok = not self.growing or self.freeze_at == np.inf
-        require(ok, "freeze_at", self.freeze_at, "infinite where constants grow")
 
 
 class TabularAgent:
@@ -195,7 +146,7 @@ class TabularAgent:
         """
         certifier = self._certifier
         if certifier is None:
-            from hreach.agents.certificate import Certifier
+            from hreach.guarantees.certificate import Certifier
 
             certifier = self._certifier = Certifier(self)
         s = -1 if state is None else self._checked("state", state, self.problem.states)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hreach.domains.tabular import TabularEnv
 from hreach.errors import finite, number, require, whole
-from hreach.mdp import TabularMDP
+from hreach.problems.mdp import TabularMDP
 
 
 class Chain(TabularEnv):

@@ -39,7 +39,7 @@ from hreach.compiling import compiled
 from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, live_days, simulate
 from hreach.domains.hiv_noise import accumulated, deviation
 from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
-from hreach.task import Task
+from hreach.problems.task import Task
 
 Array = NDArray[np.float64]
 
@@ -323,7 +323,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         return self._figure(days, 10.0 ** np.asarray(states), np.repeat(actions, self.days_per_step))
 
     def _picture(self) -> NDArray[np.uint8]:
-        from hreach.domains.drawing import pixels
+        from hreach.drawing.canvas import pixels
 
         return pixels(self._figure(np.arange(len(self._days)), np.array(self._days), np.array(self._given, dtype=int)))
 

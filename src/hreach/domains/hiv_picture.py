@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.domains.drawing import COLOURS, GREY, INK, PALE, canvas
 from hreach.domains.hiv_dynamics import STATE_NAMES
+from hreach.drawing.canvas import COLOURS, GREY, INK, PALE, canvas
 
 Array = NDArray[np.float64]
 

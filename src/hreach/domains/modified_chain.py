@@ -12,7 +12,7 @@ import numpy as np
 from hreach.domains.chain import nominal_reward
 from hreach.domains.tabular import TabularEnv
 from hreach.errors import number, require, whole
-from hreach.mdp import TabularMDP
+from hreach.problems.mdp import TabularMDP
 
 
 class ModifiedChain(TabularEnv):

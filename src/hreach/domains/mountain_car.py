@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.errors import at_least, discount, finite, positive, require, whole
-from hreach.task import Task
+from hreach.problems.task import Task
 
 Array = NDArray[np.float64]
 
@@ -180,7 +180,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
     def _picture(self) -> NDArray[np.uint8]:
         from matplotlib.patches import Circle, Polygon
 
-        from hreach.domains.drawing import COLOURS, GREY, INK, canvas, pixels
+        from hreach.drawing.canvas import COLOURS, GREY, INK, canvas, pixels
 
         width, height = 600, 400
         span = self._high - self._low

@@ -16,7 +16,7 @@ import numpy as np
 
 from hreach.domains.tabular import TabularEnv
 from hreach.errors import array, require
-from hreach.mdp import TabularMDP
+from hreach.problems.mdp import TabularMDP
 
 CHANCES = (1.0, 0.15, 0.1, 0.05, 0.03, 0.01)
 PAYS = (50 / 6000, 133 / 6000, 300 / 6000, 800 / 6000, 1660 / 6000, 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.errors import require
-from hreach.mdp import TabularMDP
+from hreach.problems.mdp import TabularMDP
 
 
 class TabularEnv(gymnasium.Env[np.int64, np.int64]):

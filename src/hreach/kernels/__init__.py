@@ -22,8 +22,8 @@ iteration, that is Newton's method on V = TV), which is what makes large bonuses
 
 Each file has one concern: state.py what is passed around; backup.py, solve.py, planning.py the plan; acting.py;
 belief.py, ends.py, schedule.py, learning.py what a sample changes; certainty.py the value without optimism; run.py
-whole runs. What is compiled is kept on disk until one of the files it is made of changes (`hreach.sources`). Arithmetic
-is plain IEEE (no `fastmath`), so results do not depend on the processor.
+whole runs. What is compiled is kept on disk until one of the files it is made of changes (`hreach.compiling.sources`).
+Arithmetic is plain IEEE (no `fastmath`), so results do not depend on the processor.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hreach.compiling import Array, compiled, inlined
 from hreach.kernels.state import TIE, Belief, Rule
-from hreach.streams import uniform
+from hreach.randomness.streams import uniform
 
 
 @inlined

@@ -14,7 +14,7 @@ from hreach.kernels.ends import meet
 from hreach.kernels.planning import any_ball, plan_arrays
 from hreach.kernels.schedule import due, grow
 from hreach.kernels.state import Belief, Rule, World
-from hreach.streams import uniform
+from hreach.randomness.streams import uniform
 
 
 @inlined

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hreach.report.page import CANNOT_FAIL, FAILS, HOLDS, UNDECIDED, total
-from hreach.report.statistics import difference_interval, statistic
+from hreach.statistics import Array, difference_interval
 from hreach.studies.spec import AgentSpec, Claim, Study
 from hreach.studies.store import EpisodeResult
 
@@ -183,3 +183,12 @@ def _means(
     verdict = UNDECIDED if not enough else HOLDS if support > 0 else FAILS if against > 0 else UNDECIDED
     than = total(claim.than) if rival is None else rival
     return Comparison(label, than, float(ours.mean()), times * float(theirs.mean()), low, high, support, verdict)
+
+
+def statistic(name: str, result: EpisodeResult) -> Array:
+    """One number for each run, (runs,): the statistics of `hreach.studies.spec.Claim`."""
+    if name == "goals":
+        return np.asarray(result.learning.terminated.sum(axis=1), dtype=np.float64)
+    last = {"total": 0, "last10": 10, "plain": 0}[name]
+    phase = result.plain if name == "plain" else result.learning
+    return np.asarray(phase.total[:, -last:].mean(axis=1))

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from hreach.loop import Run
 from hreach.report.figures import KEY, Band, average_reward_figure
 from hreach.report.page import write_bytes
-from hreach.simulation import Runs
+from hreach.running.loop import Run
+from hreach.running.simulate import Runs
 
 
 def plot(

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.agents import make_agent
-from hreach.agents.certificate import hopes
 from hreach.agents.tabular import TabularAgent
-from hreach.auditing import Audit, audit
-from hreach.auditing.record import sizes_of_problem, told_problem
 from hreach.domains import make_domain
-from hreach.loop import run
+from hreach.guarantees.audit import Audit, audit
+from hreach.guarantees.audit.record import sizes_of_problem, told_problem
+from hreach.guarantees.certificate import hopes
+from hreach.randomness.seeding import run_seeds
 from hreach.report.figures import Band, promises_figure, save
 from hreach.report.page import AS_DEFINED, PromiseRow, Section, write
-from hreach.seeding import run_seeds
+from hreach.running.loop import run
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.spec import AgentSpec, Study
 

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hreach.report.claims import statistic
 from hreach.report.page import AS_DEFINED, AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, EpisodeRow, Row
-from hreach.report.statistics import Array, statistic, summarise
+from hreach.statistics import Array, summarise
 from hreach.studies import catalog
 from hreach.studies.spec import AgentSpec
 from hreach.studies.store import EpisodeResult, Result

@@ -14,18 +14,15 @@ PACKAGE = Path(__file__).parents[1]
 # Files and folders of the package that decide no number of a run.
 ASIDE = (
     "__main__.py",
-    "auditing",
-    "choosing.py",
-    "cli.py",
-    "commands.py",
-    "lifetimes.py",
-    "listing.py",
+    "cli",
+    "guarantees/audit",
+    "guarantees/choose_h",
     "report",
+    "statistics.py",
     "studies/catalog",
     "studies/processes.py",
     "studies/spec.py",
-    "surrogates.py",
-    "testing.py",
+    "testing",
 )
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from hreach.agents import make_agent
 from hreach.domains import make_domain
-from hreach.loop import Run, run
-from hreach.seeding import run_seeds
+from hreach.randomness.seeding import run_seeds
+from hreach.running.loop import Run, run
 
 
 @dataclass(frozen=True)

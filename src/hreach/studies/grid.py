@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hreach.agents import AGENTS, LINEAR_AGENTS, make_linear, make_tabular
+from hreach.agents import AGENTS, LINEAR_AGENTS
+from hreach.agents.make import make_linear, make_tabular
 from hreach.domains import DOMAINS, make_domain
 from hreach.registry import defaults_of, lookup
 from hreach.studies.code import code_digest

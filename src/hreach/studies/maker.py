@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from hreach._version import __version__
+from hreach import __version__
 from hreach.studies.code import code_digest
 
 _LIBRARIES = ("numpy", "scipy", "numba", "gymnasium")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from hreach.domains import make_domain
-from hreach.simulation import simulate
+from hreach.running.simulate import simulate
 from hreach.studies.episodes import run_episodes
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.processes import Processes

@@ -1,0 +1,209 @@
+"""From an environment and parameters to an agent: what it knows of the problem, its model, optimism and planner."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from numpy.typing import NDArray
+
+from hreach.agents import AGENTS, LINEAR_AGENTS
+from hreach.agents.linear import LinearAgent, replan_rule
+from hreach.agents.tabular import TabularAgent
+from hreach.errors import InputError, at_least, discount, finite, require, shown
+from hreach.problems.mdp import TabularMDP
+from hreach.problems.problem import Problem
+from hreach.problems.task import task_of
+from hreach.problems.truth import known_reward_of, truth_of
+from hreach.registry import check_parameters, parameters_of
+
+Reward = str | NDArray[np.float64]
+
+
+def make_linear(
+    name: str,
+    env: Any,
+    *,
+    seed: int = 0,
+    task: Any = None,
+    features: Any = None,
+    sigma: Any = None,
+    ridge: float = 0.1,
+    grid: Any = None,
+    interpolation: str = "multilinear",
+    quadrature: int = 3,
+    tolerance: float = 0.05,
+    segments: Any = None,
+    commit: Any = "first",
+    slope: float | str = "paper",
+    reward: Any = "known",
+    replan: Any = None,
+    **params: Any,
+) -> Any:
+    """A linear agent; what is not given is the domain's own.
+
+    task            a `hreach.Task`, or a table for the domain's `task()`, e.g. {"model": "step"} for HIV
+    features        settings of `hreach.models.features.from_settings`
+    sigma           standard deviation of the noise of the learnt components, as the agent believes
+    ridge           weight of the ridge in least squares
+    grid            points of the planner in each dimension, or a table of shape, low and high
+    interpolation   "multilinear", "rbf", or "projection" (least squares on radial functions, which may diverge)
+    quadrature      nodes of the integration over the noise (1: plan with the mean)
+    tolerance       the planner stops when max |TV - V| is at most this
+    segments        instead of a grid: a tree search, and how long each of its actions is held
+    commit          after a search: the "first" decision, or "all" of them, is carried out before the next search
+    slope           L: "paper", the largest slope of the value between any two points of the grid (of a tree: between
+                    the root's children); "axis", between neighbours along one axis, up to sqrt(n_S) less; or by hand
+    reward          "known": as the task tells it; "learn": linear in the same features
+    replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
+    """
+    entry = LINEAR_AGENTS[name]
+    check_parameters(f"agent {name!r}", entry.load(), params, given=1, also=LINEAR_SHARED)
+    given = {"features": features, "sigma": sigma}
+    told = replace(task_of(env, task), **{k: v for k, v in given.items() if v is not None})
+    return LinearAgent(
+        told,
+        entry.load()(told, **params),
+        ridge=ridge,
+        grid=grid,
+        interpolation=interpolation,
+        quadrature=quadrature,
+        tolerance=tolerance,
+        segments=segments,
+        commit=commit,
+        slope=slope,
+        reward=reward,
+        replan=replan_rule(replan),
+        seed=seed,
+    )
+
+
+def make_tabular(
+    name: str,
+    env: Any,
+    *,
+    seed: int = 0,
+    gamma: float | None = None,
+    reward: Reward = "known",
+    r_max: float | None = None,
+    r_min: float | None = None,
+    prior: float = 1,
+    tolerance: float = 0.01,
+    value_cap: float | None = None,
+    ties: Any = "random",
+    **params: Any,
+) -> Any:
+    """A tabular agent.
+
+    gamma    discount; default: the domain's own, or .95
+    reward   "known": what the domain tells; "learn": from the rewards that are paid; or an array (S, A), (S, A, S)
+    r_max    upper bound of the reward; default: the largest known reward
+    r_min    lower bound of the reward; default: the least known reward, or 0 if that is above 0 or unknown
+    prior    weight, in samples, of the uniform first model (0: the bare sample mean)
+    The rest: `TabularAgent`, and the agent's own parameters.
+    """
+    entry = AGENTS[name]
+    check_parameters(f"agent {name!r}", entry.load(), params, given=1, also=SHARED)
+    told = _told(env)
+    known = _known_reward(reward, told.reward, told.states, told.actions)
+    low, high = _reward_range(r_min, r_max, known)
+    problem = Problem(
+        told.states,
+        told.actions,
+        discount(told.gamma if gamma is None else gamma),
+        None if isinstance(reward, str) and reward == "learn" else known,
+        high,
+        at_least("prior", prior, 0),
+        low,
+        told.ends,
+    )
+    strategy = entry.load()(problem, **params)
+    return TabularAgent(problem, strategy, tolerance=tolerance, value_cap=value_cap, ties=ties, seed=seed)
+
+
+SHARED = frozenset(parameters_of(make_tabular)) - {"name", "env", "params"}
+LINEAR_SHARED = frozenset(parameters_of(make_linear)) - {"name", "env", "params"}
+
+
+class _Told(NamedTuple):
+    """What an environment or an MDP tells an agent; reward None: nothing."""
+
+    states: int
+    actions: int
+    gamma: float
+    reward: NDArray[np.float64] | None
+    ends: bool
+
+
+def _told(env: Any) -> _Told:
+    """An environment that does not tell its MDP may end its episodes."""
+    if isinstance(env, TabularMDP):
+        states, actions = env.states, env.actions
+    else:
+        states, actions = _size(env, "observation_space"), _size(env, "action_space")
+    _check_memory(states, actions)
+    mdp = truth_of(env)
+    gamma, ends = (0.95, True) if mdp is None else (mdp.gamma, mdp.ends)
+    return _Told(states, actions, gamma, known_reward_of(env), ends)
+
+
+def _size(env: Any, name: str) -> int:
+    space = getattr(env, name, None)
+    if isinstance(space, Discrete) and space.start == 0:
+        return int(space.n)
+    advice = "give a TabularMDP, or number its elements from 0 with a wrapper"
+    if isinstance(space, Box):
+        advice = (
+            "use a linear agent with a task (hreach.Task), or a wrapper that puts states into bins"
+            if name == "observation_space"
+            else "use a wrapper with finitely many actions, such as Gymnasium's DiscretizeAction"
+        )
+    raise InputError(f"{name} is {shown(space)}, but must be Discrete and start at 0 ({advice}).")
+
+
+def _check_memory(states: int, actions: int) -> None:
+    """Refuse tables that cannot fit: a tabular agent keeps three of |S|^2 |A| numbers and one of |S|^2."""
+    needed = 8 * (3 * states**2 * actions + states**2)
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        there = 1 << 36
+    if needed > there:
+        raise InputError(
+            f"states is {states} and actions is {actions}, whose tables need {needed / 2**30:.3g} GiB, but must fit "
+            f"into the {there / 2**30:.3g} GiB of this machine."
+        )
+
+
+def _known_reward(
+    reward: Reward, told: NDArray[np.float64] | None, states: int, actions: int
+) -> NDArray[np.float64] | None:
+    """The reward as (S, A, 1) or (S, A, S), or None where nothing is told."""
+    if isinstance(reward, str):
+        require(reward in ("known", "learn"), "reward", reward, "'known', 'learn' or an array")
+        if told is None and reward == "known":
+            raise InputError("reward is 'known', but this environment tells none; use 'learn' or give an array.")
+        table = told
+    else:
+        table = np.asarray(reward, dtype=np.float64)
+    if table is None:
+        return None
+    shapes = ((states, actions), (states, actions, states))
+    require(table.shape in shapes, "reward shape", table.shape, f"{shapes[0]} or {shapes[1]}")
+    require(bool(np.isfinite(table).all()), "reward", table, "finite everywhere")
+    return table.reshape(states, actions, -1)
+
+
+def _reward_range(r_min: float | None, r_max: float | None, known: NDArray[np.float64] | None) -> tuple[float, float]:
+    """(r_min, r_max) as given, or those of the known reward; 0 is in the range unless r_min is given."""
+    if r_max is None and known is None:
+        raise InputError("r_max is not given, but must be: the largest reward, since rewards are to be learnt.")
+    high = float(known.max()) if r_max is None and known is not None else finite("r_max", r_max)
+    if r_min is None and known is None and high <= 0:
+        raise InputError(f"r_min is not given, but must be where r_max is {high:g}: the least reward.")
+    low = finite("r_min", r_min) if r_min is not None else min(0.0, float(known.min()) if known is not None else 0.0)
+    require(low <= high, "r_min", low, f"at most r_max, {high:g}")
+    return low, high

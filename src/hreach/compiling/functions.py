@@ -1,0 +1,177 @@
+"""Compiling once: functions kept on disk, a word on the screen while it happens, formulas as pointers."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils, event, sigutils
+from numba.core.ccallback import CFunc
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from hreach.compiling import cache as caching
+from hreach.errors import InputError, require
+
+require(
+    not numba.config.DISABLE_JIT,
+    "NUMBA_DISABLE_JIT",
+    numba.config.DISABLE_JIT,
+    "0 or unset (what hreach compiles steps random numbers and calls formulas in ways that Python cannot)",
+)
+
+Array = NDArray[np.float64]
+# (counts of the pair (S,), their total, mean reward, parameters (P,)) -> (reach, bonus, radius)
+Formula = Callable[[Array, float, float, Array], tuple[float, float, float]]
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Kernels allocate nothing, so numba need not count references (_nrt): counting cost twice what planning does, and
+# two threads would wait for each other's counters. Nobody calls them from C (no_cfunc_wrapper).
+_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
+
+class _Announce(event.Listener):  # type: ignore[misc]
+    """Says once, on the error stream, that a compilation has begun; once for all processes that share a flag."""
+
+    said = False
+    shared: Any = None  # a multiprocessing.Value, true once one of the processes has spoken
+
+    def on_start(self, event: Any) -> None:
+        if self.said:
+            return
+        self.said = True
+        if self.shared is not None:
+            with self.shared.get_lock():
+                before, self.shared.value = self.shared.value, True
+            if before:
+                return
+        sys.stderr.write(f"hreach: {_words()} ...\n")
+        sys.stderr.flush()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+def _words() -> str:
+    if caching.lost():
+        return "compiling (10 to 30 s; not kept, as no folder can be written: set NUMBA_CACHE_DIR to one)"
+    return "compiling once (10 to 30 s, kept for the next time)"
+
+
+_announce = _Announce()
+
+
+def announced() -> bool:
+    """Whether this process has said that it compiles."""
+    return _announce.said
+
+
+def announce_with(shared: Any) -> None:
+    """Of the processes with this flag (`multiprocessing.Value("b")`) only one says that it compiles."""
+    _announce.shared = shared
+
+
+def compiled(function: F) -> F:
+    """`function` compiled on first call and kept on disk."""
+    return _njit(function)
+
+
+def inlined(function: F) -> F:
+    """`compiled`, and merged into its compiled callers: passing a dozen arrays costs more than a sweep."""
+    return _njit(function, forceinline=True)
+
+
+def inlined_with(*freedom: str) -> Callable[[F], F]:
+    """`inlined`, for loops over numbers that must run four lanes wide: the arithmetic gets some freedom to round.
+
+    "contract" fuses a b + c into one rounding; "reassoc" and "nsz" let a sum be taken in another, fixed order.
+    """
+    return functools.partial(_njit, forceinline=True, fastmath=set(freedom))
+
+
+def _njit(function: F, **options: Any) -> F:
+    dispatcher = numba.njit(**_OPTIONS, **options)(function)
+    dispatcher._cache = caching.kept(function, _words_of({**_OPTIONS, **options}))
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def _words_of(options: dict[str, Any]) -> str:
+    """The options as text that is the same in every process: the order of a set is not."""
+    return repr([(name, sorted(v) if isinstance(v, set) else v) for name, v in sorted(options.items())])
+
+
+def announcing(function: F) -> F:
+    """Tell the user when the first call of `function` has to compile; later calls cost nothing."""
+    called = False
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        nonlocal called
+        if called or _announce.said:
+            return function(*args)
+        event.register("numba:compile", _announce)
+        try:
+            result = function(*args)
+        finally:
+            event.unregister("numba:compile", _announce)
+        called = True
+        return result
+
+    return call  # type: ignore[return-value]
+
+
+def resolved(function: F, *arguments: Any) -> F:
+    """The machine code of a compiled `function` for arguments of the types of these, found or made once.
+
+    Otherwise numba reads the type of every argument, and of every array in a tuple, at each call, which takes ten times
+    as long as planning does. What is returned trusts its arguments to be of these types. Tells when it has to compile.
+    """
+    machine_code = announcing(function.compile)  # type: ignore[attr-defined]
+    return machine_code(tuple(numba.typeof(value) for value in arguments))  # type: ignore[no-any-return]
+
+
+_SIGNATURE = types.UniTuple(types.float64, 3)(
+    types.Array(types.float64, 1, "C"), types.float64, types.float64, types.Array(types.float64, 1, "C")
+)
+
+
+@functools.cache
+def compile_formula(formula: Formula) -> Any:
+    """`formula` as a pointer that `plan` and `simulate` can call; compiled once, kept if it lives in a file."""
+    try:
+        pointer: Any = CFunc(formula, sigutils.normalize_signature(_SIGNATURE), {}, {"error_model": "numpy"})
+        if formula.__closure__ is None and Path(formula.__code__.co_filename).is_file():
+            pointer._cache = caching.kept(formula)
+        pointer.compile()
+        return pointer
+    except numba.core.errors.NumbaError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(
+            f"formula {formula.__name__!r} cannot be compiled ({reason}); "
+            "use plain arithmetic on its arguments and return (reach, bonus, radius)."
+        ) from error
+
+
+_FORMULA = types.FunctionType(_SIGNATURE)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def formula_at(typingctx: Any, address: Any) -> Any:
+    """The formula at this address (`compile_formula(...).address`), for compiled code to call.
+
+    A compiled formula can be given to a kernel itself, but then numba asks Python for its address at every call: 6 us,
+    which is nothing to a simulation, and ten times what learning takes.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = cgutils.create_struct_proxy(_FORMULA)(context, builder)
+        pointer.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
+        return pointer._getvalue()
+
+    return _FORMULA(types.int64), codegen

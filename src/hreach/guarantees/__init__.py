@@ -1,0 +1,1 @@
+"""What can be promised, said at any time, measured and chosen: theory, certificates, audits, h."""

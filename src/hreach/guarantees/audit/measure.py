@@ -1,0 +1,166 @@
+"""The audit of a run: the agent is put through the record again, and stopped at checkpoints.
+
+Time is t = 0, 1, ..., steps - 1, and what is measured at t is what held when the action of step t was chosen:
+
+    V*(s_t)              the optimum of the truth                                     `optimal`
+    V^{d*}_{L,t,h}(s_t)  the optimum of the reachable models nearest to the truth     `reachable`
+    V~(s_t)              what the agent believed                                      `internal`
+    V_{h=0}(s_t)         what its model said without hope                             `current`
+    V^{A_t}(s_t)         the truth about its policy, if it stopped learning           `policy`
+                         the truth about the agent that goes on learning              `learning` (with rollouts)
+
+All of them use the reward that the agent was told, as the paper does ("the reward function R is known"): where the
+environment pays something else, as the chain does, this is the problem with the true P and the told R. An agent that
+has to learn its reward is judged by the MDP's. A step that ended its episode is an outcome of its own, after which
+nothing follows; values are those until the end of the episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hreach.agents.tabular import TabularAgent
+from hreach.errors import InputError, positive, require, whole
+from hreach.guarantees.audit.checkpoint import Look, Reachability
+from hreach.guarantees.audit.record import Record, checked_record, chosen_steps, sizes_of_problem, told_problem
+from hreach.guarantees.audit.result import Audit, Measured, summed_up
+from hreach.guarantees.audit.rollouts import Rollouts
+from hreach.guarantees.certificate import PlainValue, notes
+from hreach.guarantees.theory import Form
+from hreach.guarantees.theory.bound import check_delta, check_epsilon, check_form
+from hreach.kernels import TIE, Belief
+from hreach.problems.mdp import TabularMDP
+from hreach.reach.nearest import Ties
+from hreach.running.loop import Run
+
+
+def audit(
+    run: Run,
+    mdp: TabularMDP,
+    agent: TabularAgent,
+    *,
+    eps: float,
+    delta: float = 0.1,
+    h: int | None = None,
+    checkpoints: int | Sequence[int] = 100,
+    rollouts: int = 0,
+    accuracy: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    lemma: bool | None = None,
+    form: Form = "corrected",
+    ties: Ties = "largest",
+) -> Audit:
+    """Measure what was promised on a run of a tabular agent (`hreach.run`) in a problem whose truth is known.
+
+    agent        the one that made the run, or one made alike: it is built anew and put through the record
+    eps, delta   of Theorem 1 and Corollary 2
+    h            of V^{d*}; default: the agent's own, rounded down to whole samples
+    checkpoints  how many, spread evenly from the first step; or which steps
+    rollouts     N copies of the agent that go on learning from each checkpoint, for `learning`; 0: none
+    accuracy     these end when what comes later is worth this at most (default eps/100)
+    lemma        True: a violation of Lemma 1 is an error; default: only for agents for which the lemma must hold,
+                 that is Algorithm 1 with this h or more (PAC-RMDP, BOLT); violations of others are counted
+    form         of the bounds: "printed", "proof" or "corrected" (`hreach.guarantees.theory`)
+    ties         V^{d*} is not unique where reachable models are equally near to the truth: the "largest" of its values,
+                 which no numbering of the states changes, the "least", or the "first" (`hreach.reach.nearest`)
+
+    Paper: Lemma 1, Theorem 1, Corollaries 1 and 2, Definitions 2 and 3, Appendix A3.
+    """
+    eps, delta = float(check_epsilon(eps)), float(check_delta(delta))
+    check_form(form)
+    copies = whole("rollouts", rollouts, 0)
+    require(copies != 1, "rollouts", rollouts, "0, or at least 2: one copy says nothing about chance")
+    record = checked_record(run, mdp, agent)
+    at = chosen_steps(checkpoints, len(record.states))
+    truth = told_problem(mdp, agent)
+    sizes = sizes_of_problem(truth, agent)
+    reachability = Reachability.of(agent, h, lemma, ties)
+    shown = None
+    if copies:
+        tail = eps / 100 if accuracy is None else positive("accuracy", accuracy)
+        shown = Rollouts(truth, agent, copies, tail, seed, threads)
+    measured = _replayed(record, truth, agent, reachability, at, eps, shown)
+    return summed_up(measured, truth, sizes, eps, delta, form)
+
+
+def _replayed(
+    record: Record,
+    truth: TabularMDP,
+    agent: TabularAgent,
+    reachability: Reachability,
+    at: NDArray[np.int64],
+    eps: float,
+    shown: Rollouts | None,
+) -> Measured:
+    steps = len(record.states)
+    again = _anew(agent)
+    spread = truth.gamma / (1 - truth.gamma)
+    plain = PlainValue(again, min(agent.rule.tolerance, eps / (20 * max(spread, 1.0))))
+    look = Look(truth, reachability)
+    gap, worst = np.empty(steps), 0.0
+    rows: list[dict[str, float]] = []
+    marked = set(at.tolist())
+    for t, (s, a, paid, following, terminated) in enumerate(_moves(record)):
+        beginning = again.belief if shown is None or t not in marked else _copied(again)
+        again.plan()
+        gap[t] = again.belief.value[s] - plain()[s]
+        worst = max(worst, again.residual + plain.residual)
+        if t in marked:
+            row = look(again, t, s)
+            rows.append(row if shown is None else row | shown(beginning, s, t))
+        _check_action(again, t, s, a)
+        again.observe(s, a, paid, following, terminated)
+    values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    rewards = record.rewards(truth)
+    return Measured(
+        step=at,
+        values=values,
+        states=record.states,
+        rewards=rewards,
+        ended=np.flatnonzero(record.terminated | record.truncated),
+        cut_off=bool(record.truncated[:-1].any()),
+        gap=gap,
+        gap_accuracy=spread * worst,
+        rollout_steps=0 if shown is None else shown.horizon,
+        notes=tuple(_notes(agent, np.allclose(record.paid, rewards), len(at) == steps)),
+    )
+
+
+def _notes(agent: TabularAgent, told: bool, every_step: bool) -> list[str]:
+    """Where the run is not quite what the statements are about."""
+    found = []
+    if not told:
+        found.append("the agent was told another reward than was paid; all values are of the reward it was told")
+    found += notes(agent)
+    if not every_step:
+        found.append("bad steps and average loss are counted at checkpoints, each standing for the steps to the next")
+    return found
+
+
+def _moves(record: Record) -> zip[tuple[int, int, float, int, bool]]:
+    columns = (record.states, record.actions, record.paid, record.following, record.terminated)
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def _anew(agent: TabularAgent) -> TabularAgent:
+    """The agent as it was before it saw anything."""
+    cap = None if np.isinf(agent.rule.value_cap) else agent.rule.value_cap
+    ties = agent.rule.preference.tolist() or "random"
+    return TabularAgent(agent.problem, agent.strategy, tolerance=agent.rule.tolerance, value_cap=cap, ties=ties)
+
+
+def _copied(agent: TabularAgent) -> Belief:
+    return Belief._make(array.copy() for array in agent.belief)
+
+
+def _check_action(agent: TabularAgent, t: int, s: int, a: int) -> None:
+    """The agent would have taken this action, up to its coins."""
+    actions = agent.problem.actions
+    q = agent.belief.q[s * actions : (s + 1) * actions].tolist()
+    best = max(q)
+    if q[a] < best - TIE * max(1.0, abs(best)) and agent.rule.random_action == 0:
+        raise InputError(f"run's action {a} in step {t} is not this agent's: it was made by another agent.")

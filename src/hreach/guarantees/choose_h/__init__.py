@@ -1,0 +1,7 @@
+"""Which h fits a lifetime: bounds and simulations of problems like yours, side by side."""
+
+from __future__ import annotations
+
+from hreach.guarantees.choose_h.choice import HS, Choice, Option, choose_h, picture
+
+__all__ = ["HS", "Choice", "Option", "choose_h", "picture"]

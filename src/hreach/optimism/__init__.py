@@ -1,0 +1,1 @@
+"""What an agent adds to its model, one file for each algorithm: its formula, its constants, whom to cite."""

@@ -1,0 +1,72 @@
+"""Linear PAC-RMDP(h), Algorithm 2 of the paper: a bonus for what h more samples could do to the prediction.
+
+    r~(s, a) = r(s, a) + L || I_h(s, a) ||_2
+
+I_h is the h-reachable interval of each learnt component (`hreach.reach.interval`), L the slope of the value. Without L:
+the value of (s, a) is that of the best next state inside the interval ("shift"), of which the bonus is an upper bound.
+
+h = "growing" is h_t = c ln(t + 2), t the number of samples when a plan is made. As h_t passes every bound, f of a pair
+that is left alone tends to 1 and the exact interval to Delta, where the truth lies by assumption: nothing is given up
+on a few samples. More is not claimed: the argument for phases in `hreach.optimism.pac_rmdp` needs an interval that only
+grows with h, and with noise="mean" the part for the noise shrinks; the paper's interval grows with h without end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hreach.compiling import Array
+from hreach.errors import at_least, require
+from hreach.models.linear import LinearModel
+from hreach.optimism.linear import Hope, Plain
+from hreach.problems.task import Task
+from hreach.reach.interval import Interval
+
+
+@dataclass(frozen=True)
+class Bonus:
+    """L times the length of the interval; everything counts as known."""
+
+    interval: Interval
+
+    def __call__(
+        self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """(L ||I_h|| (N,), all True). Paper: Algorithm 2."""
+        length = self.interval.length(model, states, actions, calls)
+        return slope * length, np.ones(len(states), dtype=np.bool_)
+
+
+def build(
+    task: Task,
+    h: Any,
+    interval: Any = "exact",
+    Delta: ArrayLike = "mean",
+    delta: float = 0.9,
+    noise: Any = "mean",
+    z_rule: Any = "small",
+    optimism: Any = "bonus",
+    reward_sigma: float = 0.0,
+    c: float | None = None,
+) -> Hope:
+    """h a number of at least 0, or "growing" (c ln(t + 2), c = .5 unless given).
+
+    interval       "exact" or "paper", see `Interval`
+    Delta          given, or the running "mean" or "max" of the residuals
+    z_rule         for "paper": adding 1 to eigenvalues below 1 ("small"), or only where X'X is singular ("singular"),
+                   which follows the print more closely but explodes while X'X is ill-conditioned
+    optimism       "bonus" (L ||I_h||), or "shift": the planner takes the most hopeful next state inside the interval
+    reward_sigma   where the reward is learnt: the standard deviation of its noise, for an interval of its own
+    """
+    require(optimism in ("bonus", "shift"), "optimism", optimism, "'bonus' or 'shift'")
+    reach = Interval(interval, h, task.sigma, Delta=Delta, delta=delta, noise=noise, z_rule=z_rule, c=c)
+    about = at_least("reward_sigma", reward_sigma, 0)
+    estimated = Delta if isinstance(Delta, str) else "mean"  # a Delta given for the state says nothing of the reward
+    reward = Interval(interval, h, about, Delta=estimated, delta=delta, noise=noise, z_rule=z_rule, c=c)
+    if optimism == "shift":
+        return Hope(Plain(), shift=reach, reward_reach=reward)
+    return Hope(Bonus(reach), reward_reach=reward)

@@ -1,0 +1,39 @@
+"""A tabular problem as an agent knows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hreach.problems.ranges import ValueRange
+from hreach.problems.sizes import Sizes
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an agent is told: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
+
+    ends   whether an episode can end
+    """
+
+    states: int
+    actions: int
+    gamma: float
+    reward: NDArray[np.float64] | None
+    r_max: float
+    prior: float
+    r_min: float = 0.0
+    ends: bool = False
+
+    @property
+    def values(self) -> ValueRange:
+        """The range of values."""
+        return ValueRange(self.r_min, self.r_max, self.gamma, self.ends)
+
+    @property
+    def sizes(self) -> Sizes:
+        """What the bounds need to know of it."""
+        per_transition = self.reward is not None and self.reward.shape[2] > 1
+        return Sizes(self.states, self.actions, self.gamma, self.r_max, per_transition, self.r_min, self.ends)

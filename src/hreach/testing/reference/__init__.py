@@ -1,0 +1,1 @@
+"""Slow and plain: the definitions themselves, against which what is fast is tested."""
