@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.compiling import Array, compiled, inlined
+from hreach.kernels.lanes import load, plus, store, times
 
 
 @compiled
@@ -114,16 +115,10 @@ def _backup(
         top = 0.0
     for b in range(blocks):
         i = 4 * b
-        q0, q1, q2, q3 = reach[i] * top, reach[i + 1] * top, reach[i + 2] * top, reach[i + 3] * top
+        sums = times(load(reach, i), top)
         for j in range(states):
-            v = value[j]
-            q0 += mean[b, j, 0] * v
-            q1 += mean[b, j, 1] * v
-            q2 += mean[b, j, 2] * v
-            q3 += mean[b, j, 3] * v
-        q0, q1 = base[i] + gamma * q0, base[i + 1] + gamma * q1
-        q2, q3 = base[i + 2] + gamma * q2, base[i + 3] + gamma * q3
-        q[i], q[i + 1], q[i + 2], q[i + 3] = q0, q1, q2, q3
+            sums = plus(sums, times(load(mean, i * states + 4 * j), value[j]))
+        store(q, i, plus(load(base, i), times(sums, gamma)))
     if balls:
         _add_ball_gains(mean, gone, radius, gamma, value, q, order, ends)
 
