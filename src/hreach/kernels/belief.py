@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.compiling import Array, compiled, inlined
+from hreach.kernels.lanes import put
 from hreach.kernels.state import Belief, Rule
 
 
@@ -48,6 +49,7 @@ def refresh(
     states, actions = counts.shape[:2]
     i = s * actions + a
     b, lane = i // 4, i % 4
+    row = 4 * b * states + lane
     weight = total[s, a]
     paid = 0.0
     if reward.shape[0] == 0:
@@ -64,21 +66,21 @@ def refresh(
     if weight > 0.0:
         scale = (1.0 - w) / weight
         for j in range(states):
-            mean[b, j, lane] = scale * counts[s, a, j]
+            put(mean, row + 4 * j, scale * counts[s, a, j])
         if ends:
             bonus += _set_apart(s, a, i, scale, counts, ended, terminal, reward, mean, gone, parting)
     else:
         gone[i] = 0.0
         for j in range(states):
             mean[b, j, lane] = (1.0 - w) / states
-    reach[i] = w
+    put(reach, i, w)
     radius[i] = ball
     if reward.shape[0] == 0:
         weight_of_best = reward_share * w / (1.0 - w + reward_share * w) if w < 1.0 else 1.0
         bonus += (1.0 - weight_of_best) * paid + weight_of_best * r_max
     elif reward.shape[2] == 1:
         bonus += reward[s, a, 0]
-    base[i] = bonus
+    put(base, i, bonus)
 
 
 @compiled

@@ -2,11 +2,12 @@
 
     load(array, i)      array[i : i + 4], i counted in the array laid flat
     store(array, i, x)  array[i : i + 4] <- x
+    put(array, i, c)    array[i] <- c
     times(x, c)         c x, c a number
     plus(x, y)          x + y
 
 Each lane is computed as a number of its own would be, product and sum rounded apart: the same bits, four at once. The
-arrays are C-contiguous and i + 4 is not beyond their end, which nothing checks.
+arrays are C-contiguous and made of whole blocks, which nothing checks.
 """
 
 from __future__ import annotations
@@ -82,7 +83,27 @@ def plus(typingctx: Any, x: Any, y: Any) -> Any:
     return _LANES(x, y), codegen
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def put(typingctx: Any, array: Any, i: Any, number: Any) -> Any:
+    """array[i] <- number, the array laid flat, by storing the whole block of i.
+
+    A `load` soon after a store of one lane would wait until that has reached the cache; a whole block is handed on.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        lane = builder.and_(args[1], args[1].type(3))
+        place = _place(context, builder, signature, [args[0], builder.sub(args[1], lane)])
+        lanes = ir.Constant(ir.VectorType(lane.type, 4), [0, 1, 2, 3])
+        chosen = builder.icmp_signed("==", lanes, _spread(builder, lane))
+        changed = builder.select(chosen, _spread(builder, args[2]), builder.load(place, align=8))
+        builder.store(changed, place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.float64), codegen
+
+
 def _spread(builder: Any, number: Any) -> Any:
     """The number in all four lanes."""
-    first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, ir.IntType(32)(0))
+    vector = ir.VectorType(number.type, 4)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), 4), [0, 0, 0, 0]))
