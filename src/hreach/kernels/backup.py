@@ -128,7 +128,7 @@ def sweep(
     mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float,
     cap: float, value: Array, q: Array, target: Array, order: NDArray[np.int64], actions: int, balls: bool, ends: bool,
 ) -> float:  # fmt: skip
-    """q <- Q of `value`, target <- max_a q; returns max |target - value|, the residual of `value`."""
+    """q <- Q of `value`, value <- max_a q, target <- what value was; returns max |value - target|, its residual."""
     states = value.size
     if reward.shape[2] == states and states > 1:
         _backup_per_transition(
@@ -145,5 +145,6 @@ def sweep(
         change = abs(best - value[s])
         if change > residual:
             residual = change
-        target[s] = best
+        target[s] = value[s]
+        value[s] = best
     return residual
