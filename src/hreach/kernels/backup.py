@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, at, compiled, inlined
 from hreach.kernels.lanes import load, plus, store, times
 
 
@@ -139,7 +139,8 @@ def sweep(
     residual = 0.0
     for s in range(states):
         best = -np.inf
-        for i in range(s * actions, s * actions + actions):
+        for a in range(actions):
+            i = at(s * actions + a)
             q[i] = min(q[i], cap)
             best = max(best, q[i])
         change = abs(best - value[s])
