@@ -15,7 +15,7 @@ import hreach
 from hreach import kernels
 from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.tabular import TabularOptimism
 from hreach.reach.interval import Interval
 from hreach.reach.weight import hopeful
 from hreach.testing import check_agent
@@ -41,7 +41,7 @@ def test_a_growing_h_is_c_ln_t_to_one_percent_of_c(c: float, given: dict[str, An
     agent = hreach.make_agent("pac-rmdp", env, h="growing", **given)
     state, _ = env.reset(seed=1)
     for t in range(600):
-        h = agent.belief.constants[..., 0]
+        h = agent.planner.table.constants[..., 0]
         assert h.min() == h.max()
         assert -1e-12 <= c * math.log(t + 2) - h[0, 0] <= 0.01 * c
         action = agent.act(state)
@@ -52,7 +52,9 @@ def test_a_growing_h_is_c_ln_t_to_one_percent_of_c(c: float, given: dict[str, An
 
 def test_it_is_exact_as_long_as_one_percent_is_less_than_a_step() -> None:
     for steps in (1, 50, 97):
-        assert living("chain", steps, h="growing").belief.constants[0, 0, 0] == pytest.approx(0.5 * math.log(steps + 2))
+        assert living("chain", steps, h="growing").planner.table.constants[0, 0, 0] == pytest.approx(
+            0.5 * math.log(steps + 2)
+        )
 
 
 def test_every_pair_is_judged_with_the_h_of_now() -> None:
@@ -61,9 +63,9 @@ def test_every_pair_is_judged_with_the_h_of_now() -> None:
     h = b.constants[0, 0, 0]
     np.testing.assert_allclose(b.reach[: b.total.size], (h / (b.total + h)).reshape(-1), rtol=1e-12)
     w = b.reach[: b.total.size].reshape(b.total.shape)
-    model = agent.counts / b.total[..., None]
+    model = agent.model.seen.counts / b.total[..., None]
     best = b.value.max()
-    reward = agent.problem.reward[..., 0]
+    reward = agent.model.problem.reward[..., 0]
     q = reward + 0.95 * ((1 - w) * (model @ b.value) + w * best)  # Eq. (1), with h_t
     np.testing.assert_allclose(b.value, q.max(axis=1), atol=0.02)
 
@@ -71,7 +73,9 @@ def test_every_pair_is_judged_with_the_h_of_now() -> None:
 def plain_values(agent: Any) -> tuple[Array, Array]:
     """V, Q of the mean model, exactly."""
     mdp = hreach.TabularMDP(
-        agent.counts / agent.counts.sum(axis=2, keepdims=True), agent.problem.reward[..., 0], agent.problem.gamma
+        agent.model.seen.counts / agent.model.seen.counts.sum(axis=2, keepdims=True),
+        agent.model.problem.reward[..., 0],
+        agent.model.problem.gamma,
     )
     return mdp.optimal_value(), mdp.backup(mdp.optimal_value())
 
@@ -89,8 +93,8 @@ def test_an_adaptive_h_is_what_its_formula_says(domain: str) -> None:
     V, Q = plain_values(agent)
     expected = 2 * math.log(92) * share(V, Q, lowest=0.0)
     assert expected.min() < expected.max()
-    np.testing.assert_allclose(agent.belief.constants[..., 0], expected, rtol=2e-3)
-    assert agent.belief.constants.min() >= 2 * math.log(92) * 0.05**2 * (1 - 1e-9)
+    np.testing.assert_allclose(agent.planner.table.constants[..., 0], expected, rtol=2e-3)
+    assert agent.planner.table.constants.min() >= 2 * math.log(92) * 0.05**2 * (1 - 1e-9)
 
 
 def test_a_reward_that_is_lower_everywhere_does_not_change_an_adaptive_agent() -> None:
@@ -100,10 +104,10 @@ def test_a_reward_that_is_lower_everywhere_does_not_change_an_adaptive_agent() -
         hreach.make_agent("pac-rmdp", env, h="adaptive", reward=env.known_reward - shift, tolerance=1e-7)
         for shift in (1.0, 1.0 - 1e-9)
     )
-    np.testing.assert_allclose(one.belief.constants, other.belief.constants, rtol=1e-3)
+    np.testing.assert_allclose(one.planner.table.constants, other.planner.table.constants, rtol=1e-3)
     V, Q = plain_values(one)
     expected = 2 * math.log(2) * share(V, Q, lowest=-1.0 / 0.05)
-    np.testing.assert_allclose(one.belief.constants[..., 0], expected, rtol=1e-3)
+    np.testing.assert_allclose(one.planner.table.constants[..., 0], expected, rtol=1e-3)
 
 
 # --- the four verbs -------------------------------------------------------------------------------------------
@@ -119,9 +123,9 @@ def test_a_growing_agent_keeps_its_promises_and_goes_on_from_a_saved_state(param
 def test_what_an_agent_expects_depends_on_its_clock() -> None:
     """The twin of the test above: the same experience with an earlier clock makes another agent."""
     agent = living("sixarms", 350, h="growing", c=3)
-    before = agent.belief.reach[0]
-    kernels.grow(agent.formula, agent.rule, agent.belief, 1.0)
-    assert agent.belief.reach[0] < 0.5 * before
+    before = agent.planner.table.reach[0]
+    kernels.grow(agent.formula, agent.planner.rule, agent.belief, 1.0)
+    assert agent.planner.table.reach[0] < 0.5 * before
 
 
 def test_an_agent_of_fixed_h_refuses_the_state_of_a_growing_one_and_the_other_way_round() -> None:
@@ -140,14 +144,14 @@ def test_a_terminal_state_stays_worth_nothing_while_h_grows(h: str) -> None:
     agent.observe(3, 0, 0.0, 4, terminated=True)
     for _ in range(300):
         agent.observe(0, 1, 0.2, 0)
-    assert agent.internal_value[4] == 0.0
-    assert agent.internal_value[0] > 0.0
-    assert (agent.action_values[4] == 0.0).all()
+    assert agent.internal_value()[4] == 0.0
+    assert agent.internal_value()[0] > 0.0
+    assert (agent.action_values()[4] == 0.0).all()
 
 
 def test_a_formula_whose_constants_grow_cannot_freeze_pairs() -> None:
     with pytest.raises(hreach.InputError, match=r"^freeze_at is 5"):
-        Strategy(hopeful, {"c": 1.0}, "given", freeze_at=5.0, growing=True)
+        TabularOptimism(hopeful, {"c": 1.0}, "given", freeze_at=5.0, growing=True)
 
 
 @pytest.mark.parametrize(

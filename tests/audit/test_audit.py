@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import InputError, Run, TabularMDP
-from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
 from hreach.guarantees.audit import Audit, LemmaError, audit, picture
@@ -58,9 +57,9 @@ class Watched:
 
     def act(self, state: int) -> int:
         action = self.agent.act(state)
-        self.internal.append(self.agent.internal_value)
-        self.counts.append(self.agent.counts)
-        self.q.append(self.agent.action_values)
+        self.internal.append(self.agent.internal_value())
+        self.counts.append(self.agent.model.seen.counts)
+        self.q.append(self.agent.action_values())
         return action
 
     def observe(self, *args: Any) -> None:
@@ -68,7 +67,7 @@ class Watched:
 
 
 def told(env: Any, agent: TabularAgent) -> TabularMDP:
-    reward = agent.problem.reward
+    reward = agent.model.problem.reward
     assert reward is not None
     table = reward[:, :, 0] if reward.shape[2] == 1 else reward
     return TabularMDP(env.mdp().transitions(), table, env.mdp().gamma)
@@ -129,7 +128,7 @@ def test_a_random_action_is_part_of_the_policy() -> None:
     for t in range(149):
         agent.plan()
         agent.observe(run.states[t], run.actions[t], run.rewards[t], run.states[t + 1])
-    weights = 0.7 * greedy_weights(agent.action_values) + 0.1
+    weights = 0.7 * greedy_weights(agent.action_values()) + 0.1
     assert result.policy[0] == pytest.approx(env.mdp().policy_value(weights)[result.state[0]], abs=1e-9)
 
 
@@ -187,8 +186,8 @@ def test_a_planner_that_hopes_too_little_is_an_error_that_names_the_step(monkeyp
 
     def short(self: TabularAgent) -> None:
         plan(self)
-        if self.belief.clock[0] >= 40:
-            self.belief.value[:] *= 0.5
+        if self.model.seen.samples[0] >= 40:
+            self.planner.table.value[:] *= 0.5
 
     assert audited(case, checkpoints=150).violations == 0
     monkeypatch.setattr(TabularAgent, "plan", short)
@@ -518,7 +517,7 @@ def test_an_audit_of_episodes_that_end_measures_exact_values(name: str) -> None:
 
 def agent_after(run: hreach.Run, env: TabularEnv, agent: TabularAgent, steps: int) -> TabularAgent:
     """The agent as it was when it chose the action of this step."""
-    again = TabularAgent(agent.problem, agent.strategy, tolerance=agent.rule.tolerance)
+    again = TabularAgent(agent.model.problem, agent.optimism, tolerance=agent.planner.rule.tolerance)
     ended = dict(zip(run.ended.tolist(), run.terminated.tolist(), strict=True))
     for t in range(steps):
         move = (int(run.states[t]), int(run.actions[t]), float(run.rewards[t]), int(run.next_states[t]))

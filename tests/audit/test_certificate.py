@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import InputError, TabularMDP
-from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
 from hreach.guarantees.certificate import PlainValue
@@ -42,18 +41,22 @@ def random_env(seed: int, per_transition: bool = False, gamma: float = 0.9, stat
 
 def plain_value(agent: TabularAgent) -> Array:
     """V_{h=0} by exact policy iteration on what the agent has counted."""
-    if agent.problem.reward is None:
-        unseen = np.full(agent.belief.total.shape, agent.problem.r_max / 2)
-        R = np.divide(agent.belief.income, agent.belief.total, out=unseen, where=agent.belief.total > 0)
+    if agent.model.problem.reward is None:
+        unseen = np.full(agent.model.seen.total.shape, agent.model.problem.r_max / 2)
+        R = np.divide(agent.model.seen.reward_sum, agent.model.seen.total, out=unseen, where=agent.model.seen.total > 0)
     else:
-        R = agent.problem.reward[:, :, 0] if agent.problem.reward.shape[2] == 1 else agent.problem.reward
-    model = predict(agent.counts)
-    return TabularMDP(model / model.sum(axis=2, keepdims=True), R, agent.problem.gamma).optimal_value()
+        R = (
+            agent.model.problem.reward[:, :, 0]
+            if agent.model.problem.reward.shape[2] == 1
+            else agent.model.problem.reward
+        )
+    model = predict(agent.model.seen.counts)
+    return TabularMDP(model / model.sum(axis=2, keepdims=True), R, agent.model.problem.gamma).optimal_value()
 
 
 def largest_excess(env: TabularEnv, agent: TabularAgent, steps: int, every: int = 1) -> float:
     """How far V_{h=0} is from the exact one beyond the accuracy that is claimed for it; asked for every so often."""
-    spread = agent.problem.gamma / (1 - agent.problem.gamma)
+    spread = agent.model.problem.gamma / (1 - agent.model.problem.gamma)
     plain, excess = PlainValue(agent), -np.inf
     state, _ = env.reset(seed=5)
     value = plain().copy()
@@ -112,7 +115,7 @@ def test_a_certificate_is_what_the_agent_acts_on(name: str, params: dict[str, An
         c = agent.certificate(state, eps=0.5)
         assert c.state == state
         assert c.samples == 50
-        assert c.internal == agent.internal_value[state]
+        assert c.internal == agent.internal_value()[state]
         assert abs(c.current - plain_value(agent)[state]) <= c.accuracy + 1e-9
         assert c.gap == c.internal - c.current
         assert c.over == (abs(c.gap) <= 0.5)
@@ -183,7 +186,7 @@ def test_nothing_follows_a_terminal_state() -> None:
     assert agent.certificate(1, eps=1).current > 1
     for action in range(3):
         agent.observe(0, action, 0.0, 1, terminated=True)
-    reward = agent.problem.reward[0, :, 0]
+    reward = agent.model.problem.reward[0, :, 0]
     assert agent.certificate(1, eps=1).current == 0
     assert agent.certificate(0, eps=1).current == pytest.approx(reward.max())
 

@@ -46,8 +46,10 @@ def random_agent(seed: int, name: str, params: dict[str, Any], per_transition: b
 
 
 def reference(agent: Any) -> Any:
-    rule = agent.rule
-    return hopes(agent.strategy.formula, agent.counts, rule.reward, rule.parameters, rule.gamma, rule.value_cap)
+    rule = agent.planner.rule
+    return hopes(
+        agent.optimism.formula, agent.model.seen.counts, rule.reward, rule.parameters, rule.gamma, rule.value_cap
+    )
 
 
 @pytest.mark.parametrize(("name", "params"), AGENTS)
@@ -56,14 +58,14 @@ def reference(agent: Any) -> Any:
 @slow
 def test_one_sweep_equals_the_reference(name: str, params: dict[str, Any], per_transition: bool, seed: int) -> None:
     agent = random_agent(seed, name, params, per_transition)
-    value = np.random.default_rng(seed).normal(0, 20, agent.problem.states)
-    agent.belief.value[:] = value
-    sweeps, _, finished = kernels.plan(agent.rule._replace(tolerance=1e300), agent.belief)
+    value = np.random.default_rng(seed).normal(0, 20, agent.model.problem.states)
+    agent.planner.table.value[:] = value
+    sweeps, _, finished = kernels.plan(agent.planner.rule._replace(tolerance=1e300), agent.belief)
     expected = backup(reference(agent), value)
     assert finished
     assert sweeps == 1
-    np.testing.assert_allclose(agent.belief.value, expected.max(axis=1), rtol=1e-10, atol=1e-9)
-    np.testing.assert_allclose(agent.belief.q[: expected.size], expected.ravel(), rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(agent.planner.table.value, expected.max(axis=1), rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(agent.planner.table.q[: expected.size], expected.ravel(), rtol=1e-10, atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "params"), AGENTS)
@@ -73,13 +75,13 @@ def test_one_sweep_equals_the_reference(name: str, params: dict[str, Any], per_t
 def test_the_residual_bounds_the_error(name: str, params: dict[str, Any], cap: float | None, seed: int) -> None:
     agent = random_agent(seed, name, params, per_transition=bool(seed % 2), value_cap=cap, tolerance=0.01)
     given_hopes = reference(agent)
-    exact, *_ = value_iteration(given_hopes, np.zeros(agent.problem.states), 1e-11)
-    agent.belief.value[:] = np.random.default_rng(seed).normal(0, 100, agent.problem.states)
+    exact, *_ = value_iteration(given_hopes, np.zeros(agent.model.problem.states), 1e-11)
+    agent.planner.table.value[:] = np.random.default_rng(seed).normal(0, 100, agent.model.problem.states)
     agent.plan()
-    gamma, scale = agent.problem.gamma, 1 + np.abs(exact).max()
-    error = np.abs(agent.internal_value - exact).max()
-    assert agent.residual <= 0.01
-    assert error <= gamma * agent.residual / (1 - gamma) + 1e-9 * scale
+    gamma, scale = agent.model.problem.gamma, 1 + np.abs(exact).max()
+    error = np.abs(agent.internal_value() - exact).max()
+    assert agent.planner.residual <= 0.01
+    assert error <= gamma * agent.planner.residual / (1 - gamma) + 1e-9 * scale
 
 
 def test_a_residual_that_is_too_small_would_be_caught() -> None:
@@ -87,12 +89,12 @@ def test_a_residual_that_is_too_small_would_be_caught() -> None:
     worst = 0.0
     for seed in range(20):
         agent = random_agent(seed, "pac-rmdp", {"h": 3.5}, per_transition=False)
-        agent.belief.value[:] = 100.0
-        _, residual, _ = kernels.plan(agent.rule._replace(tolerance=1e300), agent.belief)
-        exact, *_ = value_iteration(reference(agent), np.zeros(agent.problem.states), 1e-11)
-        gamma = agent.problem.gamma
+        agent.planner.table.value[:] = 100.0
+        _, residual, _ = kernels.plan(agent.planner.rule._replace(tolerance=1e300), agent.belief)
+        exact, *_ = value_iteration(reference(agent), np.zeros(agent.model.problem.states), 1e-11)
+        gamma = agent.model.problem.gamma
         bound = gamma * residual / (1 - gamma)
-        worst = max(worst, np.abs(agent.belief.value - exact).max() / bound if bound > 0 else 0)
+        worst = max(worst, np.abs(agent.planner.table.value - exact).max() / bound if bound > 0 else 0)
     assert 0.5 < worst <= 1 + 1e-9
 
 
@@ -102,8 +104,8 @@ def test_large_bonuses_need_few_sweeps_where_plain_iteration_needs_many(name: st
     agent = hreach.make_agent(name, env, **params)
     run = hreach.run(env, agent, 500)
     agent.observe(int(run.states[0]), int(run.actions[0]), 0.0, 0)
-    start = agent.belief.value.copy()
-    sweeps, residual, _ = kernels.plan(agent.rule, agent.belief)
+    start = agent.planner.table.value.copy()
+    sweeps, residual, _ = kernels.plan(agent.planner.rule, agent.belief)
     *_, plain, _ = value_iteration(reference(agent), start, 0.01)
     assert residual <= 0.01
     assert sweeps <= 6
@@ -122,7 +124,7 @@ def test_planning_does_not_change_the_model(name: str, params: dict[str, Any]) -
 def test_a_tolerance_finer_than_doubles_ends() -> None:
     agent = random_agent(3, "beb", {"beta": 1e9}, per_transition=False, tolerance=1e-300)
     agent.plan()
-    assert agent.residual <= 1e-15 * np.abs(agent.internal_value).max()
+    assert agent.planner.residual <= 1e-15 * np.abs(agent.internal_value()).max()
 
 
 @given(seed=st.integers(0, 10**6), states=st.integers(2, 6), twentieths=st.integers(0, 50))
@@ -152,7 +154,7 @@ def test_mbie_plans_with_the_ball_maximum_and_nothing_less_will_do() -> None:
     agent = random_agent(7, "mbie", {"radius": 0.6}, per_transition=False, tolerance=1e-9)
     model = reference(agent)
     agent.plan()
-    full = backup(model, agent.internal_value)
-    np.testing.assert_allclose(agent.action_values, full, atol=1e-7)
-    smaller = backup(type(model)(**{**model.__dict__, "radius": model.radius * 0.9}), agent.internal_value)
+    full = backup(model, agent.internal_value())
+    np.testing.assert_allclose(agent.action_values(), full, atol=1e-7)
+    smaller = backup(type(model)(**{**model.__dict__, "radius": model.radius * 0.9}), agent.internal_value())
     assert (full > smaller + 1e-6).any()

@@ -46,7 +46,7 @@ def test_a_residual_that_cannot_be_met_is_reported_as_it_is() -> None:
     agent = hreach.make_agent("pac-rmdp", env, h=8, tolerance=1e-9)
     hreach.run(env, agent, 50)
     agent.plan()
-    assert 1e-9 < agent.residual < 1e-3 * 1e13
+    assert 1e-9 < agent.planner.residual < 1e-3 * 1e13
 
 
 # It says that it has begun while it is at work, not before: Python may drop an interrupt in the middle of an import.
@@ -94,6 +94,6 @@ def test_a_long_plan_comes_back_in_pieces() -> None:
         for a in range(2):
             for following in rng.choice(30, 20, p=mdp.transitions()[s, a]):
                 agent.observe(s, a, 0.0, int(following))
-    model = agent.counts / agent.counts.sum(axis=2, keepdims=True)
+    model = agent.model.seen.counts / agent.model.seen.counts.sum(axis=2, keepdims=True)
     exact = TabularMDP(model, mdp.reward_table(), 0.999).optimal_value()
-    np.testing.assert_allclose(agent.internal_value, exact, atol=1e-4)
+    np.testing.assert_allclose(agent.internal_value(), exact, atol=1e-4)

@@ -16,8 +16,8 @@ import hreach
 from hreach import TabularMDP
 from hreach.models.counts import predict, updated
 from hreach.reach.nearest import reachable_value
-from hreach.reach.weight import best_reachable_model, hopeful, most_hopeful_model, reach_weight
-from hreach.testing.reference.reachable_models import most_hopeful, nearest, reachable_models
+from hreach.reach.weight import best_reachable_model, hopeful, most_optimistic_model, reach_weight
+from hreach.testing.reference.reachable_models import nearest, reachable_models
 
 Array = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def distance(model: Array, truth: Array) -> float:
 @given(pairs(), st.integers(0, 5))
 def test_equation_one_is_the_best_of_all_reachable_models(pair: Pair, h: int) -> None:
     models = all_models(pair.counts, h, range(pair.counts.size))
-    closed = most_hopeful_model(pair.counts, h, pair.target)
+    closed = most_optimistic_model(pair.counts, h, pair.target)
     assert float(closed @ pair.target) == pytest.approx(float((models @ pair.target).max()), abs=1e-12)
     assert np.abs(models - closed).sum(axis=1).min() < 1e-12  # it is one of them
     np.testing.assert_array_equal(most_hopeful(models, pair.target), models[np.argmax(models @ pair.target)])
@@ -69,7 +69,7 @@ def test_equation_one_is_the_best_of_all_reachable_models(pair: Pair, h: int) ->
 @given(pairs(), st.integers(1, 5))
 def test_one_sample_fewer_would_not_pass_for_equation_one(pair: Pair, h: int) -> None:
     spread = float(np.ptp(pair.target))
-    fewer = float(most_hopeful_model(pair.counts, h - 1, pair.target) @ pair.target)
+    fewer = float(most_optimistic_model(pair.counts, h - 1, pair.target) @ pair.target)
     best = float((all_models(pair.counts, h, range(pair.counts.size)) @ pair.target).max())
     room = spread > 0.1 and pair.counts.sum() > 0 and predict(pair.counts)[np.argmax(pair.target)] < 0.9
     assert (fewer < best - 1e-6) if room else (fewer <= best + 1e-12)
@@ -78,22 +78,22 @@ def test_one_sample_fewer_would_not_pass_for_equation_one(pair: Pair, h: int) ->
 def test_equation_one_works_on_whole_tables_with_an_h_for_each_pair() -> None:
     counts = np.array([[[1.0, 1.0], [3.0, 0.0]], [[0.0, 0.0], [2.0, 2.0]]])
     h = np.array([[2.0, 1.0], [3.0, 0.0]])
-    model = most_hopeful_model(counts, h, np.array([0.0, 1.0]))
+    model = most_optimistic_model(counts, h, np.array([0.0, 1.0]))
     np.testing.assert_allclose(model, np.array([[[0.25, 0.75], [0.75, 0.25]], [[0, 1], [0.5, 0.5]]]))
 
 
 def test_each_pair_may_have_its_own_target() -> None:
     counts, target = np.ones((2, 1, 2)), np.array([[[1.0, 0.0]], [[0.0, 1.0]]])
-    np.testing.assert_allclose(most_hopeful_model(counts, 2, target), [[[0.75, 0.25]], [[0.25, 0.75]]])
+    np.testing.assert_allclose(most_optimistic_model(counts, 2, target), [[[0.75, 0.25]], [[0.25, 0.75]]])
 
 
 def test_half_a_sample_counts_for_half() -> None:
-    model = most_hopeful_model(np.array([1.0, 0.0]), 0.5, np.array([0.0, 1.0]))
+    model = most_optimistic_model(np.array([1.0, 0.0]), 0.5, np.array([0.0, 1.0]))
     np.testing.assert_allclose(model, [2 / 3, 1 / 3])
 
 
 def test_with_infinite_h_everything_is_hoped_for() -> None:
-    model = most_hopeful_model(np.array([9.0, 1.0, 0.0]), np.inf, np.array([0.0, 0.0, 1.0]))
+    model = most_optimistic_model(np.array([9.0, 1.0, 0.0]), np.inf, np.array([0.0, 0.0, 1.0]))
     np.testing.assert_array_equal(model, [0, 0, 1])
 
 
@@ -145,7 +145,7 @@ def test_the_best_model_of_a_table_is_that_of_each_of_its_pairs() -> None:
 def test_with_h_zero_nothing_but_the_current_model_is_reachable() -> None:
     counts, other = np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 1.0], [0.9, 0.1]])
     np.testing.assert_array_equal(best_reachable_model(counts, 0, other), [[0.75, 0.25], [0.5, 0.5]])
-    np.testing.assert_array_equal(most_hopeful_model(counts, 0, other), [[0.75, 0.25], [0.5, 0.5]])
+    np.testing.assert_array_equal(most_optimistic_model(counts, 0, other), [[0.75, 0.25], [0.5, 0.5]])
     np.testing.assert_array_equal(all_models(counts[0], 0, [0, 1]), [[0.75, 0.25]])
 
 
@@ -167,14 +167,14 @@ def test_ties_go_to_the_largest_deficit_and_then_to_the_lowest_index() -> None:
 
 def test_whole_numbers_are_counts_here_too() -> None:
     counts = np.array([1, 3])
-    np.testing.assert_allclose(most_hopeful_model(counts, 4, np.array([1.0, 0.0])), [0.625, 0.375])
+    np.testing.assert_allclose(most_optimistic_model(counts, 4, np.array([1.0, 0.0])), [0.625, 0.375])
     np.testing.assert_allclose(best_reachable_model(counts, 4, np.array([0.5, 0.5])), [0.5, 0.5])
 
 
 def test_arguments_are_left_as_they_were() -> None:
     counts, truth, target = np.array([1.0, 3.0]), np.array([0.4, 0.6]), np.array([1.0, 0.0])
     best_reachable_model(counts, 3, truth)
-    most_hopeful_model(counts, 3, target)
+    most_optimistic_model(counts, 3, target)
     all_models(counts, 3, [0, 1])
     np.testing.assert_array_equal(counts, [1, 3])
     np.testing.assert_array_equal(truth, [0.4, 0.6])
@@ -237,7 +237,7 @@ def test_a_negative_or_missing_h_is_refused(h: Any) -> None:
     with pytest.raises(hreach.InputError, match=r"^h is .*, but must be at least 0"):
         reach_weight(np.ones(2), h)
     with pytest.raises(hreach.InputError, match=r"^h is .*, but must be at least 0"):
-        most_hopeful_model(truth, h, truth)
+        most_optimistic_model(truth, h, truth)
     with pytest.raises(hreach.InputError, match=r"^h is .*, but must be at least 0"):
         best_reachable_model(truth, h, truth)
 

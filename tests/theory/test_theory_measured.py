@@ -17,7 +17,7 @@ import hreach
 from hreach import InputError
 from hreach.guarantees import theory
 from hreach.guarantees.theory import STATEMENTS
-from hreach.reach.weight import most_hopeful_model, reach_weight
+from hreach.reach.weight import most_optimistic_model, reach_weight
 
 Array = NDArray[np.float64]
 
@@ -169,7 +169,7 @@ def test_equation_1_the_register_s_functions_give_the_printed_sum() -> None:
     n, target, h = rng.integers(0, 5, size=(4, 3)).astype(float) + 1, rng.random((4, 3)), 2.0
     total = n.sum(axis=1)
     printed = (n * target).sum(axis=1) / (total + h) + h / (total + h) * target.max(axis=1)
-    np.testing.assert_allclose((most_hopeful_model(n, h, target) * target).sum(axis=1), printed)
+    np.testing.assert_allclose((most_optimistic_model(n, h, target) * target).sum(axis=1), printed)
     np.testing.assert_allclose(reach_weight(total, h), h / (total + h))
 
 

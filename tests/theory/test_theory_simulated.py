@@ -181,14 +181,14 @@ def test_lemma_1_holds_along_traces_that_agree_with_the_library(seed: int, h: in
     states = [int(s) for s in trace[:, STATE]]
     for t in range(59):
         s, a = states[t], int(trace[t, ACTION])
-        assert trace[t, INTERNAL] == pytest.approx(agent.internal_value[s], abs=1e-9)
+        assert trace[t, INTERNAL] == pytest.approx(agent.internal_value()[s], abs=1e-9)
         assert trace[t, CURRENT] == pytest.approx(greedy.internal_value[s], abs=1e-9)
-        assert agent.action_values[s, a] == pytest.approx(agent.action_values[s].max(), abs=1e-8)
-        policy = np.argmax(agent.action_values, axis=1)
-        gaps = np.abs(np.diff(agent.action_values, axis=1))
+        assert agent.action_values()[s, a] == pytest.approx(agent.action_values()[s].max(), abs=1e-8)
+        policy = np.argmax(agent.action_values(), axis=1)
+        gaps = np.abs(np.diff(agent.action_values(), axis=1))
         if gaps.min() > 1e-7:
             assert trace[t, ACHIEVED] == pytest.approx(mdp.policy_value(policy)[s], abs=1e-9)
-        n = agent.counts
+        n = agent.model.seen.counts
         fraction = (n.sum(axis=2) + h) * world.P % 1
         if np.abs(fraction - 0.5).min() > 1e-9:  # else two reachable models are equally near
             assert trace[t, REACHABLE] == pytest.approx(reachable_value(n, h, mdp, ties="first")[s], abs=1e-9)

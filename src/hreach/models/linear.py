@@ -17,10 +17,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
 
 from hreach.errors import InputError, at_least, positive, require, whole
 from hreach.models.feature_map import Array, FeatureMap, Integers, check_actions, check_states, in_range
 from hreach.models.features import ActionBlocks
+from hreach.models.fixed import FixedModel
 from hreach.models.flat import Flat
 from hreach.models.flattening import flatten
 from hreach.models.least_squares import Factor
@@ -209,6 +211,24 @@ class LinearModel:
     def block_of(self, actions: NDArray[np.int64]) -> Integers:
         """The block of each action in the first factor."""
         return self._block(actions, self.bases[0][1])
+
+    def drawn(self, sigma: Array, generator: np.random.Generator) -> FixedModel:
+        """Weights theta^ + sigma R^-1 z, z standard normal, R'R = A: a draw from N(theta^, sigma^2 A^-1) per output."""
+        draws = []
+        for f, columns in zip(self.factors, self._columns, strict=True):
+            z = generator.standard_normal(f.weights().shape) * sigma[columns]
+            draws.append(f.weights() + np.stack([solve_triangular(R, each) for R, each in zip(f.root, z, strict=True)]))
+        within = tuple(bound.copy() for bound in self.seen_changes)
+
+        def predicts(states: Array, actions: Integers) -> Array:
+            seen = self.features(states, actions)
+            parts = [np.einsum("ij,ijk->ik", phi, w[block]) for w, (phi, block) in zip(draws, seen, strict=True)]
+            result = self._join(parts)
+            if self.truncate:
+                np.clip(result, *within, out=result)
+            return result + states[:, self.components] if self.target == "change" else result
+
+        return FixedModel(predicts, self.outputs)
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that was learnt, as plain arrays; the last eigenvalues too, so that a resumed run goes the same way."""

@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.agents import make_agent
-from hreach.agents.tabular import TabularAgent
 from hreach.domains import make_domain
 from hreach.guarantees.audit import Audit, audit
-from hreach.guarantees.audit.record import sizes_of_problem, told_problem
-from hreach.guarantees.certificate import hopes
+from hreach.guarantees.audit.record import TableAgent, is_table, known_problem, sizes_of_problem
 from hreach.randomness.seeding import run_seeds
 from hreach.report.figures import Band, promises_figure, save
 from hreach.report.page import AS_DEFINED, PromiseRow, Section, write
@@ -99,7 +97,7 @@ def audited(study: Study, runs: int) -> list[Audited]:
     found = []
     for spec in chosen(study):
         cell = cell_of(study, spec)
-        own_reach = hopes(_agent(cell, env, 0)) is not None
+        own_reach = _agent(cell, env, 0).planner.reach() is not None
         seeds = run_seeds(cell.entropy, 0, runs).tolist()
         found.append(Audited(spec, own_reach, [_audit(cell, env, own_reach, *pair) for pair in seeds]))
     return found
@@ -162,9 +160,9 @@ def settings(studies: Sequence[tuple[str, Study, int]]) -> str:
     return f"{'; '.join(parts)}; delta = {DELTA}, {CHECKPOINTS} checkpoints, bounds in the corrected form"
 
 
-def _agent(cell: Cell, env: object, seed: int) -> TabularAgent:
+def _agent(cell: Cell, env: object, seed: int) -> TableAgent:
     agent = make_agent(cell.agent, env, seed=seed, **cell.params)
-    assert isinstance(agent, TabularAgent)
+    assert is_table(agent)
     return agent
 
 
@@ -174,7 +172,7 @@ def _audit(cell: Cell, env: object, own_reach: bool, env_seed: int, agent_seed: 
     mdp = env.mdp()  # type: ignore[attr-defined]
     steps = cell.steps or 1
     done = run(env, agent, steps=steps, seed=env_seed)
-    eps = PART_OF_TOP * sizes_of_problem(told_problem(mdp, agent), agent).top
+    eps = PART_OF_TOP * sizes_of_problem(known_problem(mdp, agent), agent).top
     at = np.unique(np.linspace(0, steps - 1, CHECKPOINTS).round().astype(int)).tolist()
     return audit(done, mdp, agent, eps=eps, delta=DELTA, h=None if own_reach else REACH, checkpoints=at)
 

@@ -25,7 +25,8 @@ from hreach.agents import make_agent
 from hreach.compiling import announcing
 from hreach.domains import make_domain
 from hreach.errors import InputError, whole
-from hreach.kernels import Belief, World
+from hreach.kernels import Seen, Table, World
+from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.truth import truth_of
 from hreach.randomness.seeding import Seed, run_seeds
@@ -109,24 +110,44 @@ def simulate(
     seeds = run_streams(run_seeds(seed, first_run, runs))
     reward = np.empty((runs, steps))
     over = np.empty((runs, steps if endings else 0), dtype=np.bool_)
-    total = np.empty((runs, *template.belief.total.shape)) if visits else None
+    total = np.empty((runs, *template.model.seen.total.shape)) if visits else None
     size = 1 if visits else min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
 
     def chunk(first: int, stop: NDArray[np.bool_]) -> int:
         part = slice(first, min(first + size, runs))
-        scratch = Belief(*(np.empty_like(array) for array in template.belief))
-        own = (template.formula, template.rule, template.belief, scratch)
-        _simulate(*own, world, seeds[part], reward[part], over[part], False, stop)
+        seen = simulate_from(
+            template.planner, template.planner.begin, world, seeds[part], reward[part], over[part], False, stop
+        )
         if total is not None:
-            total[first] = scratch.total
+            total[first] = seen.total
         return part.stop - part.start
 
     with telling(progress, runs, "runs") as told:
         for done in in_threads(chunk, range(0, runs, size), workers):
             if told is not None:
                 told(done)
-    seen = None if total is None else np.rint(total - template.belief.total)
+    seen = None if total is None else np.rint(total - template.model.seen.total)
     return Runs(reward, template.describe(), seen, over if endings else None)
+
+
+def simulate_from(
+    planner: Sweeps,
+    begin: tuple[Seen, Table],
+    world: World,
+    streams: NDArray[np.uint64],
+    paid: NDArray[np.float64],
+    over: NDArray[np.bool_],
+    once: bool,
+    stop: NDArray[np.bool_],
+) -> Seen:
+    """Compiled runs that all begin with `begin`; what the last of them has seen.
+
+    See `kernels.simulate`.
+    """
+    seen, table = begin
+    scratch = Seen._make(map(np.empty_like, seen)), Table._make(map(np.empty_like, table))
+    _simulate(planner.schedule, planner.formula, planner.rule, begin, scratch, world, streams, paid, over, once, stop)
+    return scratch[0]
 
 
 def in_threads(work: Callable[[T, NDArray[np.bool_]], R], parts: Iterable[T], workers: int) -> Iterator[R]:

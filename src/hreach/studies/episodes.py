@@ -66,7 +66,7 @@ def run_episodes(
         return EpisodeRun(learnt, _none(), None, told)
     # Seeds of their own: what is measured at the end must not depend on how long the learning was.
     final_seed = int(run_seeds([*entropy, 1], first=number, runs=1)[0, 0])
-    final = run(env, learner.plain(), episodes=final_episodes, seed=final_seed)
+    final = run(env, learner.certainty_equivalent(), episodes=final_episodes, seed=final_seed)
     return EpisodeRun(learnt, _summary(final), _last_episode(final), told)
 
 

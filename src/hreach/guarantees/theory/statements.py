@@ -51,7 +51,7 @@ _ALL = (
         "Eq. (1)",
         "The internal value of Algorithm 1",
         "Discrete Domain",
-        ("hreach.reach.weight:reach_weight", "hreach.reach.weight:most_hopeful_model"),
+        ("hreach.reach.weight:reach_weight", "hreach.reach.weight:most_optimistic_model"),
     ),
     Statement(
         "Theorem 1",

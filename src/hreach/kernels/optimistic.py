@@ -1,4 +1,4 @@
-"""What an agent hopes for, recomputed from its counts by its formula."""
+"""The optimistic model: what a formula makes of the counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hreach.compiling import Array, at, compiled, inlined
 from hreach.kernels.lanes import put
-from hreach.kernels.state import Belief, Rule
+from hreach.kernels.state import Rule, Seen, Table
 
 
 @inlined
@@ -38,12 +38,12 @@ def _set_apart(
 @inlined
 def refresh(
     formula: Any, s: int, a: int, counts: Array, ended: Array, terminal: NDArray[np.bool_], total: Array,
-    income: Array, mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array,
-    constants: Array, r_min: float, r_max: float, v_max: float, reward_share: float, ends: bool,
+    reward_sum: Array, mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array,
+    reward: Array, constants: Array, r_min: float, r_max: float, v_max: float, reward_share: float, ends: bool,
 ) -> None:  # fmt: skip
-    """Recompute what the agent hopes for (s, a) from its counts.
+    """The optimistic model of (s, a), from its counts.
 
-    A reward that is learnt is hoped for with c h instead of h samples, c the `reward_share`: with w = h/(n + h) that is
+    About a reward that is learnt, c h instead of h samples count, c the `reward_share`: with w = h/(n + h) that is
     the weight c h/(n + c h) = c w/(1 - w + c w) on r_max.
     """
     states, actions = counts.shape[:2]
@@ -53,7 +53,7 @@ def refresh(
     seen, weight = counts[at(s), at(a)], total[at(s), at(a)]
     paid = 0.0
     if reward.shape[0] == 0:
-        paid = income[at(s), at(a)] / weight if weight > 0.0 else (r_min + r_max) / 2.0
+        paid = reward_sum[at(s), at(a)] / weight if weight > 0.0 else (r_min + r_max) / 2.0
     w, bonus, ball = formula(seen, weight, paid, constants[at(s), at(a)])
     if bonus == np.inf:  # nothing is known here: the largest value there is
         for j in range(states):
@@ -84,25 +84,31 @@ def refresh(
 
 
 @compiled
-def close(belief: Belief, s: int) -> None:
+def close(table: Table, s: int, actions: int) -> None:
     """Nothing follows the closed state s: no reward, no future."""
-    b = belief
-    for i in range(s * b.total.shape[1], (s + 1) * b.total.shape[1]):
+    b = table
+    for i in range(s * actions, (s + 1) * actions):
         for j in range(b.value.size):
             b.mean[i // 4, j, i % 4] = 0.0
         b.gone[i] = b.reach[i] = b.base[i] = b.radius[i] = 0.0
 
 
 @compiled
-def refresh_all(formula: Any, rule: Rule, belief: Belief) -> None:
-    """Recompute what the agent hopes for every pair."""
-    b = belief
-    for s in range(b.total.shape[0]):
-        for a in range(b.total.shape[1]):
-            refresh(
-                formula, s, a, b.counts, b.ended, b.terminal, b.total, b.income, b.mean, b.gone, b.parting, b.reach,
-                b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.reward_share,
-                rule.ends,
-            )  # fmt: skip
-        if b.terminal[s]:
-            close(belief, s)
+def refresh_pair(formula: Any, rule: Rule, seen: Seen, table: Table, s: int, a: int) -> None:
+    """The optimistic model of one pair."""
+    n, b = seen, table
+    refresh(
+        formula, s, a, n.counts, n.ended, n.terminal, n.total, n.reward_sum, b.mean, b.gone, b.parting, b.reach,
+        b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.reward_share, rule.ends,
+    )  # fmt: skip
+
+
+@compiled
+def refresh_all(formula: Any, rule: Rule, seen: Seen, table: Table) -> None:
+    """The optimistic model of every pair."""
+    states, actions = seen.total.shape
+    for s in range(states):
+        for a in range(actions):
+            refresh_pair(formula, rule, seen, table, s, a)
+        if seen.terminal[s]:
+            close(table, s, actions)
