@@ -42,6 +42,16 @@ AGENTS = {
         "mean model with the bonus beta / (1 + n)",
         "Kolter & Ng 2009",
     ),
+    "r-max": Entry(
+        "hreach.optimism.r_max:build",
+        "what was tried fewer than m times is worth the most there is",
+        "Brafman & Tennenholtz 2002",
+    ),
+    "posterior-sampling": Entry(
+        "hreach.optimism.posterior_sampling:build",
+        "act for a while as is best in a model drawn from the posterior (PSRL)",
+        "Strens 2000; Osband, Russo & Van Roy 2013",
+    ),
     "greedy": Entry(
         "hreach.optimism.greedy:greedy",
         "mean model, no exploration (h = 0)",

@@ -85,7 +85,13 @@ class TabularOptimism:
     def constants_in_force(self) -> dict[str, object]:
         """Constants and what they were computed from, as plain numbers."""
         constants = {k: np.asarray(v).tolist() for k, v in self.constants.items()}
-        return {"origin": self.origin, "constants": constants, **dict(self.facts)}
+        others = {
+            "schedule": None if self.schedule is None else self.schedule.__name__,
+            "freeze_at": digest(self.freeze_at),
+            "random_action": self.random_action,
+            "reward_share": self.reward_share,
+        }
+        return {"origin": self.origin, "constants": constants, **others, **dict(self.facts)}
 
     def identity(self) -> dict[str, object]:
         """All that decides what it does, as plain data; arrays by their digest."""

@@ -69,10 +69,15 @@ class OnTree:
         return best[int(_uniform(stream) * len(best))] if len(best) > 1 else best[0]
 
     def action_values(self, states: Floats | None = None) -> Floats:
-        """Q~ of states (N, nS), (N, A), a search each."""
+        """Q~ of states (N, nS), (N, A), a search each, as the next one would find them: asking changes nothing."""
         require(states is not None, "states", states, "given: a tree is searched from a state")
         assert states is not None
-        return np.array([self._search(state) for state in states]).reshape(len(states), -1)
+        kept = self.slope, self.calls, self._q, self._nodes
+        found = []
+        for state in states:
+            found.append(self._search(state))
+            self.slope, self.calls, self._q, self._nodes = kept
+        return np.array(found).reshape(len(states), -1)
 
     def internal_value(self, states: Floats | None = None) -> Floats:
         """V~ of states (N, nS), a search each."""
@@ -92,9 +97,7 @@ class OnTree:
         """The internal value beside that without optimism, by a search each."""
         require(state is not None, "state", state, "given: a tree is searched from a state")
         here = self.model.state("state", state)[None]
-        saved = self.state_dict()  # asking changes nothing
         internal = self.internal_value(here)
-        self.load_state_dict(saved)
         current = self.certainty_equivalent(np.zeros(4, dtype=np.uint64)).internal_value(here)
         return compared(self.model.samples, here, internal, current, 0.0)
 

@@ -115,9 +115,10 @@ class Sweeps:
 
     def reach(self) -> tuple[float, float] | None:
         """The least and the most h of any pair now: of PAC-RMDP and BOLT; 0 without optimism; None of any other."""
-        if self.optimism.random_action > 0 or self.optimism.formula not in (reach_formula, certain):
+        formula, other = self.optimism.formula, self.optimism.random_action > 0 or self.optimism.draws
+        if other or formula not in (reach_formula, certain):
             return None
-        if self.optimism.formula is certain:
+        if formula is certain:
             return 0.0, 0.0
         return float(self.table.constants.min()), float(self.table.constants.max())
 
