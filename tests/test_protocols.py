@@ -195,6 +195,20 @@ def test_counts_and_their_leverage() -> None:
     np.testing.assert_allclose(agent.optimism.upper(agent.model, pairs).reach, 3 * q / (1 + 3 * q), rtol=1e-15)
 
 
+@pytest.mark.parametrize("name", ["pac-rmdp", "greedy", "posterior-sampling", "mbie"])
+def test_a_certainty_equivalent_copy_of_a_table_has_the_value_without_optimism(name: str) -> None:
+    _, agent, _ = trained(name, "riverswim", {**OWN.get(name, {}), "tolerance": 1e-9}, steps=150)
+    copy, again = agent.certainty_equivalent(), agent.certainty_equivalent()
+    certain = agent.planner.certain_value()
+    np.testing.assert_allclose(copy.planner.internal_value(), certain, atol=1e-6)
+    np.testing.assert_array_equal(again.planner.internal_value(), copy.planner.internal_value())
+    agent.observe(0, 0, 0.0, 1)  # what is new reaches the agent's own plan though another planner has looked
+    agent.certainty_equivalent()
+    before = agent.planner.table.mean.copy()
+    agent.plan()
+    assert name == "posterior-sampling" or not np.array_equal(before, agent.planner.table.mean)
+
+
 def test_certificates_of_continuous_agents() -> None:
     _, agent, done = trained("linear-pac-rmdp", "mountain-car", {"h": 1, **GRID}, steps=200)
     here, anywhere = agent.certificate(done.last_state, eps=1.0), agent.certificate(eps=1.0)

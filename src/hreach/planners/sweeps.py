@@ -35,6 +35,7 @@ class Sweeps:
     value_cap   values above it are cut off (None: no cap)
     ties        "random", or all actions in the order of preference
     stream      what a schedule that draws draws from
+    beside      another planner follows the model's news: this one computes every pair anew when it plans
     """
 
     slope = 0.0
@@ -48,8 +49,11 @@ class Sweeps:
         tolerance: float = 0.01,
         value_cap: float | None = None,
         ties: str | Sequence[int] = "random",
+        beside: bool = False,
     ) -> None:
         self.model, self.optimism, self.stream = model, optimism, stream
+        self._beside = beside
+        self.seen = model.seen._replace(news=model.seen.news.copy()) if beside else model.seen
         self.formula: Pointer = compile_formula(optimism.formula)
         self.schedule: Pointer = compile_schedule(never if optimism.schedule is None else optimism.schedule)
         self.rule = _rule(model, optimism, tolerance, value_cap, ties)
@@ -62,9 +66,11 @@ class Sweeps:
         """Bring the value up to date with the model; a long plan comes back in pieces, so that Ctrl-C is heard."""
         if self.model.problem.ends and not self.rule.ends:
             self.rule = _with_ends(self.rule, self.model)
+        if self._beside:
+            self.seen.news[0] = -1
         while True:
             sweeps, residual, finished = self._plan(
-                self.schedule.address, self.formula.address, self.rule, self.model.seen, self.table, self.stream,
+                self.schedule.address, self.formula.address, self.rule, self.seen, self.table, self.stream,
                 self._unfinished,
             )  # fmt: skip
             if sweeps:
@@ -76,7 +82,7 @@ class Sweeps:
     @property
     def begin(self) -> tuple[Seen, Table]:
         """Where a compiled run would go on from: what the model has seen, and the plan."""
-        return self.model.seen, self.table
+        return self.seen, self.table
 
     def best_action(self, state: State, stream: Stream) -> int:
         """The best action in a state under the last plan; ties by preference or drawn."""
@@ -99,7 +105,7 @@ class Sweeps:
     def certainty_equivalent(self, stream: Stream) -> Sweeps:
         """A planner for the same model, without optimism."""
         ties: str | list[int] = self.rule.preference.tolist() or "random"
-        return Sweeps(self.model, CERTAIN, stream, tolerance=self.rule.tolerance, ties=ties)
+        return Sweeps(self.model, CERTAIN, stream, tolerance=self.rule.tolerance, ties=ties, beside=True)
 
     def compare(self, state: State | None) -> Comparison:
         """V~ beside V_{h=0}, which is kept warm from the last time; state None: where they are furthest apart."""
@@ -171,7 +177,7 @@ class Sweeps:
         if self.model.problem.ends and not self.rule.ends:
             self.rule = _with_ends(self.rule, self.model)
         if not self.optimism.draws:
-            _refresh_all(self.formula, self.rule, self.model.seen, self.table)
+            _refresh_all(self.formula, self.rule, self.seen, self.table)
 
     def _saved(self) -> tuple[str, ...]:
         scheduled = _SCHEDULED if self.optimism.schedule is not None else ()
@@ -182,7 +188,7 @@ class Sweeps:
     @cached_property
     def _plan(self) -> Callable[[int, int, Rule, Seen, Table, Stream, bool], tuple[int, float, bool]]:
         return resolved(
-            kernels.plan, self.schedule.address, self.formula.address, self.rule, self.model.seen, self.table,
+            kernels.plan, self.schedule.address, self.formula.address, self.rule, self.seen, self.table,
             self.stream, False,
         )  # fmt: skip
 
