@@ -19,10 +19,13 @@ from hreach.randomness.streams import uniform
 
 @inlined
 def _draw(cumulative: Array, first: int, end: int, u: float) -> int:
-    """First entry k of first .. end - 1 with u < cumulative[k] (the last one at the latest)."""
+    """First entry k of first .. end - 1 with u < cumulative[k] (the last one at the latest).
+
+    Entries ascend, so those up to u are counted: leaving a loop by chance costs more, as no processor foresees it.
+    """
     k = first
-    while k < end - 1 and u >= cumulative[at(k)]:
-        k += 1
+    for j in range(first, end - 1):
+        k += u >= cumulative[at(j)]
     return k
 
 
