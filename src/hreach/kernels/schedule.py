@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled
+from hreach.compiling import Array, compiled, inlined
 from hreach.kernels.optimistic import refresh_all, refresh_pair
 from hreach.kernels.planning import any_ball, plan_arrays
 from hreach.kernels.posterior import draw_all
 from hreach.kernels.state import Rule, Seen, Table
 
 
-@compiled
+@inlined  # handing over tuples of arrays copies them on the stack, which here costs as much as planning
 def revise(schedule: Any, formula: Any, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> bool:
     """Ask the schedule; whether anything was computed anew."""
     b = table
