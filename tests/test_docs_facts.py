@@ -90,6 +90,21 @@ def test_the_reference_has_every_module_with_what_it_says_of_itself() -> None:
     assert modules["page"]() == text_of("docs/api.md"), "run `python docs/modules.py`"
 
 
+# --- the layout --------------------------------------------------------------------------------------------------
+
+
+def laid_out(design: str) -> set[str]:
+    """The folders and files of src/hreach in the layout on the page of the design."""
+    tree = design.split("```text\nsrc/hreach/\n")[1].split("```")[0]
+    return {name.rstrip("/") for name in re.findall(r"(?:^ {2}|\s{4,})(\w+(?:/|\.py))(?= {2})", tree, re.MULTILINE)}
+
+
+def test_the_layout_has_every_folder_and_file_at_the_top() -> None:
+    package = ROOT / "src" / "hreach"
+    there = {p.name for p in package.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert laid_out(text_of("docs/design.md")) == there - {"__init__.py", "__main__.py"}
+
+
 # --- the map of the paper ----------------------------------------------------------------------------------------
 
 
