@@ -105,7 +105,7 @@ def commands(text: str) -> list[Command]:
 def inline_commands(text: str) -> list[list[str]]:
     """Commands of hreach within sentences and tables."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
-    return [shlex.split(m) for m in re.findall(r"`hreach (\S[^`]*)`", prose)]
+    return [shlex.split(m) for m in re.findall(r"`hreach (\w[^`]*)`", prose)]
 
 
 # --- running -----------------------------------------------------------------------------------------------------

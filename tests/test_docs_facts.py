@@ -142,3 +142,19 @@ def test_files_that_a_page_names_exist(page: str) -> None:
 def test_the_map_names_a_test_for_every_row() -> None:
     for cell in cells("docs/paper-to-code.md", 2):
         assert re.search(r"`(?:\w+/)?test_\w+`", cell), cell
+
+
+# --- pictures and links ------------------------------------------------------------------------------------------
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pictures_and_links_of_a_page_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+        assert (page.parent / target).is_file(), target
+
+
+def test_every_picture_is_shown_on_a_page() -> None:
+    shown = {Path(name).name for page in PAGES for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text("utf-8"))}
+    assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == shown
