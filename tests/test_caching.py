@@ -241,7 +241,7 @@ def test_the_closure_of_a_file_is_what_python_imports(tmp_path: Path) -> None:
     )
     loaded = {Path(line) for line in python(code, tmp_path)[1].split()}
     found = sources.closure(PACKAGE / "kernels" / "run.py")
-    by_init = {PACKAGE / f"{name}.py" for name in ("domains/__init__", "registry", "errors")}
+    by_init = {PACKAGE / f"{name}.py" for name in ("domains/__init__", "domains/gymnasium_ids", "registry", "errors")}
     assert loaded - by_init <= found
     assert not any(part in path.parts for path in found for part in ("report", "studies", "agents", "auditing"))
 

@@ -116,26 +116,51 @@ def test_corollary_1_the_share_of_the_horizon_is_that_of_a_constant_reward() -> 
 
 
 def test_bad_runs_are_refused() -> None:
-    for bad in (
-        lambda: theory.regret(1.0, [], 0.9),
-        lambda: theory.regret(1.0, [0.1, math.nan], 0.9),
-        lambda: theory.regret(1.0, [0.1], 1.0),
-        lambda: theory.regret([1.0, 2.0], [[0.1], [0.2], [0.3]], 0.9),
-        lambda: theory.average_loss_of_run([1.0], [0.1], 0.9),
-        lambda: theory.average_loss_of_run([1.0, 1.0], [0.1, 0.1], 0.9, first=2),
-        lambda: theory.average_loss_of_run([1.0, 1.0], [0.1, 0.1], 0.9, form="proof"),
-        lambda: theory.average_loss_of_run([1.0, 1.0, 1.0], [0.1, 0.1], 0.9),
-        lambda: theory.horizon_share(0, 0.9),
-        lambda: theory.truncation(3, 0.9, -1),
-        lambda: theory.bad_steps([1.0], [1.0, 2.0], 0.1),
-        lambda: theory.bad_steps([1.0], [1.0], 0),
-        lambda: theory.bad_steps(1.0, 1.0, 0.1),
-        lambda: theory.optimism_slack([math.nan], [1.0]),
-        lambda: theory.first_violation([[0.0]]),
-        lambda: theory.first_violation([0.0], tolerance=-1),
+    for bad, message in (
+        (
+            lambda: theory.regret(1.0, [], 0.9),
+            "rewards shape is (0,), but must be (..., steps) with at least one step.",
+        ),
+        (lambda: theory.regret(1.0, [0.1, math.nan], 0.9), "rewards is 'nan or infinite', but must be finite numbers."),
+        (lambda: theory.regret(1.0, [0.1], 1.0), "gamma is 1.0, but must be at least 0 and below 1."),
+        (
+            lambda: theory.regret([1.0, 2.0], [[0.1], [0.2], [0.3]], 0.9),
+            "best shape is (2,), but must be that of the run, (3,).",
+        ),
+        (
+            lambda: theory.average_loss_of_run([1.0], [0.1], 0.9),
+            "achieved shape is (1,), but must be (..., T + 1) with T at least 1.",
+        ),
+        (lambda: theory.average_loss_of_run([1.0, 1.0], [0.1, 0.1], 0.9, first=2), "first is 2, but must be 0 or 1."),
+        (
+            lambda: theory.average_loss_of_run([1.0, 1.0], [0.1, 0.1], 0.9, form="proof"),
+            "form is 'proof', but must be 'printed' or 'corrected'.",
+        ),
+        (
+            lambda: theory.average_loss_of_run([1.0, 1.0, 1.0], [0.1, 0.1], 0.9),
+            "best shape is (3,), but must be that of the run, (2,).",
+        ),
+        (lambda: theory.horizon_share(0, 0.9), "T is 0, but must be a whole number of at least 1."),
+        (lambda: theory.truncation(3, 0.9, -1), "r_max is -1, but must be a finite number above 0."),
+        (
+            lambda: theory.bad_steps([1.0], [1.0, 2.0], 0.1),
+            "achieved shape is (2,), but must be that of reachable, (1,).",
+        ),
+        (lambda: theory.bad_steps([1.0], [1.0], 0), "epsilon is 0.0, but must be a finite number above 0."),
+        (
+            lambda: theory.bad_steps(1.0, 1.0, 0.1),
+            "reachable shape is (), but must be (..., steps) with at least one step.",
+        ),
+        (lambda: theory.optimism_slack([math.nan], [1.0]), "internal is 'nan', but must be numbers."),
+        (lambda: theory.first_violation([[0.0]]), "slack shape is (1, 1), but must be (steps,), one run."),
+        (
+            lambda: theory.first_violation([0.0], tolerance=-1),
+            "tolerance is -1, but must be a finite number of at least 0.",
+        ),
     ):
-        with pytest.raises(InputError):
+        with pytest.raises(InputError) as raised:
             bad()
+        assert str(raised.value) == message
 
 
 # --- the definitions ------------------------------------------------------------------------------------------------

@@ -69,16 +69,16 @@ def test_a_program_can_read_it() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, r"given is none of eps, delta, h, t"),
-        ({"eps": 1.0}, r"given is eps of eps, delta, h, t, but must be three of them, or eps and delta"),
-        ({"h": 1.0, "t": 10.0}, r"given is h, t of"),
-        ({"eps": 0.0, "delta": 0.1, "h": 1.0}, r"epsilon is 0.0"),
-        ({"eps": 1.0, "delta": 1.5, "h": 1.0}, r"delta is 1.5, but must be above 0 and below 1"),
-        ({"eps": 1.0, "delta": 0.1, "h": -1.0}, r"h is -1.0"),
-        ({"delta": 0.1, "h": 1.0, "t": 0.5}, r"t is 0.5"),
+        ({}, "given is none of eps, delta, h, t, but must be three of them, or eps and delta."),
+        ({"eps": 1.0}, "given is eps of eps, delta, h, t, but must be three of them, or eps and delta."),
+        ({"h": 1.0, "t": 10.0}, "given is h, t of eps, delta, h, t, but must be three of them, or eps and delta."),
+        ({"eps": 0.0, "delta": 0.1, "h": 1.0}, "epsilon is 0.0, but must be a finite number above 0."),
+        ({"eps": 1.0, "delta": 1.5, "h": 1.0}, "delta is 1.5, but must be above 0 and below 1."),
+        ({"eps": 1.0, "delta": 0.1, "h": -1.0}, "h is -1.0, but must be a finite number of at least 0."),
+        ({"delta": 0.1, "h": 1.0, "t": 0.5}, "t is 0.5, but must be a finite number of at least 1."),
     ],
 )
 def test_bad_input_gets_one_sentence(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message) as caught:
+    with pytest.raises(InputError) as caught:
         promise(SIZES, **given)
-    assert str(caught.value).endswith(".")
+    assert str(caught.value) == message

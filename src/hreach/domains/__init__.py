@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gymnasium.envs.registration import register
-
+from hreach.domains import gymnasium_ids
 from hreach.registry import Entry, lookup
 
 DOMAINS = {
@@ -53,5 +52,5 @@ def make_domain(name: str, **params: Any) -> Any:
     return lookup("domain", name, DOMAINS).build(f"domain {name!r}", params)
 
 
-for _entry in DOMAINS.values():  # `gymnasium.make("hreach/Chain-v0")` works once hreach is imported
-    register(id=f"hreach/{_entry.gymnasium_id}", entry_point=_entry.target)
+# `gymnasium.make("hreach/Chain-v0")` works once hreach is imported, before or after Gymnasium.
+gymnasium_ids.register({f"hreach/{entry.gymnasium_id}": entry.target for entry in DOMAINS.values()})
