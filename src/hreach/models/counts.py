@@ -28,8 +28,6 @@ from hreach.problems.problem import Problem
 from hreach.protocols import Arrays, Floats, Info, Ints, Outcomes, Pairs, State, Stream
 from hreach.randomness.streams import generator
 
-SAVED = ("counts", "ended", "total", "reward_sum", "terminal", "open", "samples", "news")
-
 
 class RewardWarning(UserWarning):
     """A learnt reward was outside [r_min, r_max]."""
@@ -135,15 +133,15 @@ class Counts:
         weight = parts.sum(axis=2, keepdims=True)
         scale = np.divide(seen.total[:, :, None], weight, out=np.zeros(weight.shape), where=weight > 0)
         going, ending = np.split(parts * scale, 2, axis=2)
-        for name in SAVED:
-            getattr(drawn.seen, name)[...] = getattr(seen, name)
+        for mine, theirs in zip(drawn.seen, seen, strict=True):
+            mine[...] = theirs
         drawn.seen.counts[...], drawn.seen.ended[...], drawn.seen.news[0] = going + ending, ending, -1
         return drawn
 
     def state_dict(self) -> dict[str, np.ndarray]:
         """What was counted."""
         own = {"ends": np.array(self.problem.ends), "version": np.array(self.version)}
-        return {name: getattr(self.seen, name).copy() for name in SAVED} | own
+        return {name: array.copy() for name, array in self.seen._asdict().items()} | own
 
     def check_state_dict(self, saved: Arrays) -> None:
         """Whether these counts can have been counted; `InputError` if not."""
@@ -154,8 +152,8 @@ class Counts:
         self.check_state_dict(saved)
         if saved["ends"] and not self.problem.ends:
             self.problem = replace(self.problem, ends=True)
-        for name in SAVED:
-            getattr(self.seen, name)[...] = saved[name]
+        for name, array in self.seen._asdict().items():
+            array[...] = saved[name]
         self.version = int(saved["version"])
 
     def _outside(self, paid: float) -> None:

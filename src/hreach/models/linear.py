@@ -110,7 +110,10 @@ class LinearModel:
         """The least and the most of 0 and what was regressed so far, per output, (nS,) each."""
         if len(self.factors) == 1:  # the arrays themselves, which the next samples change
             return self.factors[0].least, self.factors[0].most
-        least, most = (self._join([getattr(f, name)[None] for f in self.factors]) for name in ("least", "most"))
+        least, most = (
+            self._join([f.least[None] for f in self.factors]),
+            self._join([f.most[None] for f in self.factors]),
+        )
         return least.ravel(), most.ravel()
 
     def factor(self, output: int) -> Factor:
@@ -232,8 +235,7 @@ class LinearModel:
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that was learnt, as plain arrays; the last eigenvalues too, so that a resumed run goes the same way."""
-        names = (*Factor.SAVED, *Factor.SAVED_SPECTRUM)
-        return {f"{i}.{name}": getattr(f, name).copy() for i, f in enumerate(self.factors) for name in names}
+        return {f"{i}.{name}": saved.copy() for i, f in enumerate(self.factors) for name, saved in f.saved().items()}
 
     def load_state_dict(self, saved: Mapping[str, ArrayLike]) -> None:
         """Restore what `state_dict` gave; the features, ridge and other settings must be the same."""

@@ -150,7 +150,7 @@ class Sweeps:
 
     def state_dict(self) -> dict[str, np.ndarray]:
         """The plan, the constants in force and, of an optimism that draws, the draw."""
-        saved = {name: getattr(self.table, name).copy() for name in self._saved()}
+        saved = {name: array.copy() for name, array in self._saved().items()}
         return saved | {"unfinished": np.array(self._unfinished), "residual": np.array(self.residual)}
 
     def check_state_dict(self, saved: Arrays) -> None:
@@ -171,17 +171,20 @@ class Sweeps:
     def load_state_dict(self, saved: Arrays) -> None:
         """Go on from a plan; the model has what it had then."""
         self.check_state_dict(saved)
-        for name in self._saved():
-            getattr(self.table, name)[...] = saved[name]
+        for name, array in self._saved().items():
+            array[...] = saved[name]
         self._unfinished, self.residual = bool(saved["unfinished"]), float(saved["residual"])
         if self.model.problem.ends and not self.rule.ends:
             self.rule = _with_ends(self.rule, self.model)
         if not self.optimism.draws:
             _refresh_all(self.formula, self.rule, self.seen, self.table)
 
-    def _saved(self) -> tuple[str, ...]:
+    def _saved(self) -> dict[str, Floats]:
+        """The arrays of the table that a state holds; the rest follows from the counts."""
         scheduled = _SCHEDULED if self.optimism.schedule is not None else ()
-        return (*_SAVED, *scheduled, *(_DRAWN if self.optimism.draws else ()))
+        names = (*_SAVED, *scheduled, *(_DRAWN if self.optimism.draws else ()))
+        table = self.table._asdict()
+        return {name: table[name] for name in names}
 
     # The kernels for the types of these arrays; found when first needed, for `simulate` needs none of them.
 
