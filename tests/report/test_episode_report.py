@@ -16,17 +16,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hreach.report.figures import Band, episodes_figure, save
-from hreach.report.page import (
-    ClaimShown,
-    EpisodeRow,
-    Outcome,
-    Section,
-    claims_summary,
-    render,
-    total,
-)
+from hreach.report.html.page import Section, render
+from hreach.report.numbers import total
 from hreach.report.publish import FinishedEpisodes, publish
+from hreach.report.rows import EpisodeRow
 from hreach.report.tables import EPISODE_COLUMNS, episode_rows, to_csv
+from hreach.report.verdicts import ClaimShown, Outcome, claims_summary
 from hreach.studies.episodes import Episode, Episodes
 from hreach.studies.spec import AgentSpec, Claim, Study
 from hreach.studies.store import EpisodeResult

@@ -17,9 +17,11 @@ from hreach.guarantees import theory
 from hreach.guarantees.audit.result import Total
 from hreach.report import promises
 from hreach.report.figures import Band, promises_figure
-from hreach.report.page import PromiseRow, Row, Section, promises_summary, render
+from hreach.report.html.page import Section, render
 from hreach.report.promises import Audited, audited, chosen, promise_row, section, to_csv
 from hreach.report.publish import Finished, publish
+from hreach.report.rows import PromiseRow, Row
+from hreach.report.verdicts import promises_summary
 from hreach.running.loop import Run, run
 from hreach.studies.grid import cell_of
 from hreach.studies.runner import run_study

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 import hreach
-from hreach.report.page import Row
+from hreach.errors import InputError
+from hreach.report.rows import Row
 from hreach.report.tables import COLUMNS, Printed, load_printed, misses, rows, to_csv, verdict
 from hreach.statistics import summarise
 from hreach.studies.spec import AgentSpec
@@ -342,6 +343,6 @@ def test_a_picture_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, mon
 
     with monkeypatch.context() as full:
         full.setattr(Path, "write_bytes", write_half)
-        with pytest.raises(OSError, match="no space"):
+        with pytest.raises(InputError, match="no space"):
             hreach.plot(one_run(), path)
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("run.svg", b"old")]

@@ -50,7 +50,7 @@ def test_a_changed_default_is_another_id_with_the_same_seeds(package: Path) -> N
 
 def test_a_changed_report_or_command_is_the_same_id(package: Path) -> None:
     before = identity(package)
-    for name in ("report/page.py", "cli/app.py", "cli/listing.py", "studies/catalog/chain.toml"):
+    for name in ("report/html/page.py", "cli/app.py", "cli/listing.py", "studies/catalog/chain.toml"):
         edit(package / name, "the", "teh")
     assert identity(package) == before
 

@@ -249,7 +249,7 @@ def _name(spec: AgentSpec) -> str:
 
 def _file_name(path: Path) -> str:
     """A study's file name as a name for tables, figures and the page's anchors."""
-    from hreach.report.page import CONTENTS, PROVENANCE
+    from hreach.report.html.page import CONTENTS, PROVENANCE
     from hreach.report.promises import ANCHOR as PROMISES
     from hreach.report.publish import file_name
     from hreach.studies import catalog

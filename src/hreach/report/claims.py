@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hreach.report.page import CANNOT_FAIL, FAILS, HOLDS, UNDECIDED, total
+from hreach.report.numbers import total
+from hreach.report.verdicts import CANNOT_FAIL, FAILS, HOLDS, UNDECIDED
 from hreach.statistics import Array, difference_interval
 from hreach.studies.spec import AgentSpec, Claim, Study
 from hreach.studies.store import EpisodeResult

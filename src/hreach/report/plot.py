@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from hreach.files import write_whole
 from hreach.report.figures import KEY, Band, average_reward_figure
-from hreach.report.page import write_bytes
 from hreach.running.loop import Run
 from hreach.running.simulate import Runs
 
@@ -34,4 +34,4 @@ def save_as(figure: Figure, path: Path) -> None:
     """Write the figure in the format of the name's ending, whole or not at all."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix.lstrip(".") or "png", dpi=150)
-    write_bytes(path, buffer.getvalue())
+    write_whole(path, buffer.getvalue())

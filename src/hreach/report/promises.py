@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 from hreach.agents import make_agent
 from hreach.agents.tabular import TabularAgent
 from hreach.domains import make_domain
+from hreach.files import write_text
 from hreach.guarantees.audit import Audit, audit
 from hreach.guarantees.audit.record import sizes_of_problem, told_problem
 from hreach.guarantees.certificate import hopes
 from hreach.randomness.seeding import run_seeds
 from hreach.report.figures import Band, promises_figure, save
-from hreach.report.page import AS_DEFINED, PromiseRow, Section, write
+from hreach.report.html.page import Section
+from hreach.report.rows import PromiseRow
+from hreach.report.verdicts import AS_DEFINED
 from hreach.running.loop import run
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.spec import AgentSpec, Study
@@ -77,7 +80,7 @@ def section(out: Path, studies: Iterable[tuple[str, Study, int]]) -> Section:
         found = audited(study, audited_runs(runs))
         rows += [promise_row(study, one, _shared_notes(found)) for one in found]
         figures.append(_figure(out, f"{ANCHOR}-{name}", study, found))
-    write(out / CSV, to_csv(rows))
+    write_text(out / CSV, to_csv(rows))
     return Section(ANCHOR, TITLE, TEXT, figures, rows, CSV)
 
 

@@ -12,22 +12,15 @@ import numpy as np
 
 from hreach.domains import make_domain
 from hreach.errors import require
+from hreach.files import write_text
 from hreach.report import claims, promises
 from hreach.report.claims import Judged, judge_all
 from hreach.report.figures import Band, average_reward_figure, episodes_figure, save
-from hreach.report.page import (
-    PROVENANCE,
-    ClaimShown,
-    Outcome,
-    Row,
-    Section,
-    claims_summary,
-    render,
-    summary,
-    total,
-    write,
-)
+from hreach.report.html.page import PROVENANCE, Section, render
+from hreach.report.numbers import total
+from hreach.report.rows import Row
 from hreach.report.tables import EPISODE_COLUMNS, episode_rows, load_printed, rows, to_csv
+from hreach.report.verdicts import ClaimShown, Outcome, claims_summary, summary
 from hreach.studies.maker import maker as this_maker
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import EpisodeResult, Result
@@ -65,7 +58,7 @@ class Finished:
         """Write table and figures; the study's part of the page."""
         table = self.rows()
         csv = f"tables/{self.name}.csv"
-        write(out / csv, to_csv(table))
+        write_text(out / csv, to_csv(table))
         names = _figure_names(self.name, self.study.variants)
         figures = [_figure(out, self, variant, name) for variant, name in names.items()]
         return Section(self.name, self.study.title, self.study.text, figures, table, csv)
@@ -99,10 +92,10 @@ class FinishedEpisodes:
     def section(self, out: Path) -> Section:
         """Write tables and figures; the study's part of the page."""
         table, csv = episode_rows(self.results), f"tables/{self.name}.csv"
-        write(out / csv, to_csv(table, EPISODE_COLUMNS))
+        write_text(out / csv, to_csv(table, EPISODE_COLUMNS))
         claims_csv = f"tables/{self.name}-claims.csv" if self.judged else None
         if claims_csv is not None:
-            write(out / claims_csv, claims.to_csv(j for variants in self.judged for j in variants))
+            write_text(out / claims_csv, claims.to_csv(j for variants in self.judged for j in variants))
         figures = [_episodes_figure(out, self), *_pictures(out, self)]
         shown = [_claim_shown(variants) for variants in self.judged]
         return Section(self.name, self.study.title, self.study.text, figures, table, csv, shown, claims_csv)
@@ -124,7 +117,7 @@ def publish(
         sections.append(promises.section(out, judged))
         facts[promises.TITLE] = promises.settings(judged)
     page = _page(out, [done.name for done in finished])
-    write(page, render(title, lead, sections, facts))
+    write_text(page, render(title, lead, sections, facts))
     return page
 
 

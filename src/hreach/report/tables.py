@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hreach.report.claims import statistic
-from hreach.report.page import AS_DEFINED, AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, EpisodeRow, Row
+from hreach.report.rows import EpisodeRow, Row
+from hreach.report.verdicts import AS_DEFINED, AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 from hreach.statistics import Array, summarise
 from hreach.studies import catalog
 from hreach.studies.spec import AgentSpec
