@@ -15,7 +15,7 @@ import pytest
 import hreach
 from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.domains import DOMAINS
-from hreach.studies.spec import parse
+from hreach.studies.loading import parse
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(str(p.relative_to(ROOT)) for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 RESAMPLES = 10_000
 ROUNDING = 1e-12  # relative spread below which numbers count as equal
@@ -45,6 +44,8 @@ def difference_interval(ours: Array, theirs: Array, times: float, level: float) 
     runs (exponential) of both; some 98 % where one sample is skewed and the other known. With the quantiles of d*
     itself (the percentile bootstrap) these are 97 to 98 % and 93 %.
     """
+    from scipy import stats  # takes most of a second to import, and few pages have claims
+
     theirs = times * theirs
     parts = np.array([_squared_error(ours), _squared_error(theirs)])
     difference, error = float(ours.mean() - theirs.mean()), float(np.sqrt(parts.sum()))

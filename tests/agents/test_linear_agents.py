@@ -202,7 +202,7 @@ def test_the_list_of_changes_covers_every_parameter() -> None:
     for name, entry in LINEAR_AGENTS.items():
         for parameter in parameters_of(entry.load())[1:]:
             assert (name, parameter) in covered
-    assert {p for _, p in covered} >= set(parameters_of(make_linear)) - {"name", "env", "params"} - ON_A_TREE
+    assert {p for _, p in covered} >= set(parameters_of(make_linear)) - {"build", "label", "env", "params"} - ON_A_TREE
 
 
 @pytest.mark.parametrize("name", USUAL)

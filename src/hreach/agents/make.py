@@ -10,7 +10,6 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
-from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.agents.linear import LinearAgent, replan_rule
 from hreach.agents.tabular import TabularAgent
 from hreach.errors import InputError, at_least, discount, finite, require, shown
@@ -18,14 +17,16 @@ from hreach.problems.mdp import TabularMDP
 from hreach.problems.problem import Problem
 from hreach.problems.task import task_of
 from hreach.problems.truth import known_reward_of, truth_of
-from hreach.registry import check_parameters, parameters_of
+from hreach.registry import Factory, check_parameters, parameters_of
 
 Reward = str | NDArray[np.float64]
 
 
 def make_linear(
-    name: str,
+    build: Factory,
+    label: str,
     env: Any,
+    /,
     *,
     seed: int = 0,
     task: Any = None,
@@ -43,7 +44,7 @@ def make_linear(
     replan: Any = None,
     **params: Any,
 ) -> Any:
-    """A linear agent; what is not given is the domain's own.
+    """A linear agent with the optimism that `build(task, **params)` returns; what is not given is the domain's own.
 
     task            a `hreach.Task`, or a table for the domain's `task()`, e.g. {"model": "step"} for HIV
     features        settings of `hreach.models.features.from_settings`
@@ -60,13 +61,12 @@ def make_linear(
     reward          "known": as the task tells it; "learn": linear in the same features
     replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
     """
-    entry = LINEAR_AGENTS[name]
-    check_parameters(f"agent {name!r}", entry.load(), params, given=1, also=LINEAR_SHARED)
+    check_parameters(f"agent {label}", build, params, given=1, also=LINEAR_SHARED)
     given = {"features": features, "sigma": sigma}
     told = replace(task_of(env, task), **{k: v for k, v in given.items() if v is not None})
     return LinearAgent(
         told,
-        entry.load()(told, **params),
+        build(told, **params),
         ridge=ridge,
         grid=grid,
         interpolation=interpolation,
@@ -82,8 +82,10 @@ def make_linear(
 
 
 def make_tabular(
-    name: str,
+    build: Factory,
+    label: str,
     env: Any,
+    /,
     *,
     seed: int = 0,
     gamma: float | None = None,
@@ -96,7 +98,7 @@ def make_tabular(
     ties: Any = "random",
     **params: Any,
 ) -> Any:
-    """A tabular agent.
+    """A tabular agent with the optimism that `build(problem, **params)` returns.
 
     gamma    discount; default: the domain's own, or .95
     reward   "known": what the domain tells; "learn": from the rewards that are paid; or an array (S, A), (S, A, S)
@@ -105,8 +107,7 @@ def make_tabular(
     prior    weight, in samples, of the uniform first model (0: the bare sample mean)
     The rest: `TabularAgent`, and the agent's own parameters.
     """
-    entry = AGENTS[name]
-    check_parameters(f"agent {name!r}", entry.load(), params, given=1, also=SHARED)
+    check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
     told = _told(env)
     known = _known_reward(reward, told.reward, told.states, told.actions)
     low, high = _reward_range(r_min, r_max, known)
@@ -120,12 +121,12 @@ def make_tabular(
         low,
         told.ends,
     )
-    strategy = entry.load()(problem, **params)
+    strategy = build(problem, **params)
     return TabularAgent(problem, strategy, tolerance=tolerance, value_cap=value_cap, ties=ties, seed=seed)
 
 
-SHARED = frozenset(parameters_of(make_tabular)) - {"name", "env", "params"}
-LINEAR_SHARED = frozenset(parameters_of(make_linear)) - {"name", "env", "params"}
+SHARED = frozenset(parameters_of(make_tabular)) - {"build", "label", "env", "params"}
+LINEAR_SHARED = frozenset(parameters_of(make_linear)) - {"build", "label", "env", "params"}
 
 
 class _Told(NamedTuple):

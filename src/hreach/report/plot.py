@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from hreach.files import write_whole
 from hreach.report.figures import KEY, Band, average_reward_figure
-from hreach.running.loop import Run
-from hreach.running.simulate import Runs
+from hreach.running.runs import Runs
+
+if TYPE_CHECKING:
+    from hreach.running.loop import Run
 
 
 def plot(

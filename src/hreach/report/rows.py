@@ -33,7 +33,7 @@ class EpisodeRow:
 
     total, last10   mean total reward of a run's episodes, and of its last ten
     goals           episodes of a run that terminated
-    plain           mean total reward of the final episodes without exploration, if there were any
+    final           mean total reward of the final episodes without exploration, if there were any
     """
 
     algorithm: str
@@ -47,9 +47,9 @@ class EpisodeRow:
     goals: float
     goals_fewest: int
     goals_most: int
-    plain: float | None
-    plain_p10: float | None
-    plain_p90: float | None
+    final: float | None
+    final_p10: float | None
+    final_p90: float | None
     runs: int
     note: str
 

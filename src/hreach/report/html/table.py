@@ -153,7 +153,7 @@ def _goals(rows: Sequence[EpisodeRow]) -> bool:
 
 
 def _final(rows: Sequence[EpisodeRow]) -> bool:
-    return any(row.plain is not None for row in rows)
+    return any(row.final is not None for row in rows)
 
 
 def _counted_runs(rows: Sequence[PromiseRow]) -> str:
@@ -198,8 +198,8 @@ EPISODES: Table[EpisodeRow] = Table(
             legend=" Goals: episodes of a run that reached the goal, fewest to most of the runs.",
         ),
         Column(
-            "Plain", lambda row: _estimate(row.plain, row.plain_p10, row.plain_p90, total), shown=_final,
-            legend=" Plain: episodes after the last one, acting on the learnt model as it is.",
+            "Final", lambda row: _estimate(row.final, row.final_p10, row.final_p90, total), shown=_final,
+            legend=" Final: episodes after the last one, acting on the learnt model as it is.",
         ),
         Column("Runs", lambda row: str(row.runs)),
     ],
