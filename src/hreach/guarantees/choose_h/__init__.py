@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from hreach.guarantees.choose_h.choice import HS, Choice, Option, choose_h, picture
+from hreach.guarantees.choose_h.choice import HS, Choice, Option, choose_h
+from hreach.guarantees.choose_h.picture import picture
 
 __all__ = ["HS", "Choice", "Option", "choose_h", "picture"]

@@ -30,7 +30,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -224,42 +223,6 @@ def choose_h(
         averages=averages,
         losses=losses,
     )
-
-
-def picture(result: Choice, path: str | Path) -> None:
-    """Average reward over (h, lifetime): one row for each h, one column for each lifetime.
-
-    The number is the average reward up to then, the colour its share of the best h of the column, which is framed.
-    """
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
-
-    from hreach.report.plot import save_as
-
-    averages, lifetimes = result.averages, result.lifetimes
-    best = averages.max(axis=0)
-    share = 1 - (best - averages) / np.where(best != 0, np.abs(best), 1.0)
-    figure = Figure(figsize=(2.2 + 0.72 * len(lifetimes), 1.5 + 0.42 * len(averages)), layout="constrained")
-    axes = figure.subplots()
-    shade = axes.imshow(np.clip(share, 0.5, 1.0), vmin=0.5, vmax=1.0, cmap="cividis", aspect="auto")
-    for i, row in enumerate(averages):
-        for j, value in enumerate(row):
-            ink = "black" if share[i, j] > 0.8 else "white"
-            axes.text(j, i, f"{value:#.3g}", ha="center", va="center", color=ink, fontsize=8)
-            if value == best[j]:
-                axes.add_patch(Rectangle((j - 0.47, i - 0.45), 0.94, 0.9, fill=False, edgecolor="#D55E00", linewidth=2))
-    axes.set_xticks(range(len(lifetimes)), [f"{t:,}" for t in lifetimes], fontsize=8)
-    names = [f"h = {o.h}" if o.h[0].isdigit() else o.h for o in result.options]
-    marked = [f"{n}  ★" if o.h == result.recommended else n for n, o in zip(names, result.options, strict=True)]
-    axes.set_yticks(range(len(marked)), marked, fontsize=9)
-    axes.set_xlabel("lifetime (steps)")
-    where = ", ".join(result.surrogates[:3]) + (" ..." if len(result.surrogates) > 3 else "")
-    axes.set_title(
-        f"Average reward per {result.unit}: {where}\nframe: best of the column   ★: recommended", fontsize=10
-    )
-    bar = figure.colorbar(shade, ax=axes, ticks=[0.5, 0.75, 1.0])
-    bar.ax.set_yticklabels(["half or less", "3/4", "the best"], fontsize=8)
-    save_as(figure, Path(path))
 
 
 # --- parts -------------------------------------------------------------------------------------------------------
