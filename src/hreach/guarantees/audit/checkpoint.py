@@ -13,7 +13,8 @@ from hreach.guarantees.certificate import hopes
 from hreach.kernels import TIE
 from hreach.models.counts import outcome_counts, predict_outcomes
 from hreach.problems.mdp import TabularMDP
-from hreach.reach.nearest import Optimum, Ties, optimum, reachable_optimum, solved
+from hreach.problems.solving import Optimum, solved
+from hreach.reach.nearest import Ties, optimum, reachable_optimum
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # relative to the largest value: what exact solves may be apart by

@@ -9,20 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from hreach.drawing.canvas import own_style
+from hreach.drawing.palette import GREY, INK, SHADE
 from hreach.report.figures.band import Band, Numbers, check
-from hreach.report.figures.frame import (
-    GREY,
-    INK,
-    LEFT,
-    LONGEST_LABEL,
-    LONGEST_TITLE,
-    WIDE_LEFT,
-    clean,
-    frame,
-    sheet,
-    style,
-    y_range_of,
-)
+from hreach.report.figures.frame import LEFT, LONGEST_LABEL, LONGEST_TITLE, WIDE_LEFT, clean, frame, sheet, y_range_of
 from hreach.report.figures.labels import End, label_ends
 from hreach.report.figures.pens import Pen, ink, pens_of, shaded
 
@@ -34,7 +24,7 @@ KEY = "line: mean over runs   band: 10 % to 90 % of runs"
 def average_reward_figure(bands: Sequence[Band], *, title: str, optimal: float | None, key: str = KEY) -> Figure:
     """Show how fast each algorithm learns: average reward so far against the step, named at the line's end."""
     check(bands, optimal)
-    with style():
+    with own_style():
         drawn = sheet(title, len(bands))
         axes = drawn.panel()
         references = {} if optimal is None else {"optimal policy": optimal}
@@ -67,7 +57,7 @@ def episodes_figure(
     levels = {label: y for lines in references.values() for label, y in lines.items()}
     labels = list(dict.fromkeys(band.label for band in shown))
     pens = dict(zip(labels, shaded(labels, pens_of(labels)), strict=True))
-    with style():
+    with own_style():
         drawn = sheet(title, len(labels) + len(levels), panel_titles=any(panels))
         y_range = y_range_of(shown, levels, log=log)
         all_axes: list[Axes] = []
@@ -103,11 +93,11 @@ def promises_figure(
     raised = [_raised(band, floor) for band in bands]
     tops = [largest, *(float(np.max(b.high)) for b in raised), 0 if bound is None else float(bound[2].max())]
     highest = 1.5 * max(tops)
-    with style():
+    with own_style():
         drawn = sheet(title, len(bands))
         axes = drawn.panel()
         frame(axes, "step", raised, (floor / 1.25, highest), log=True)
-        axes.axhspan(largest, highest, color="#f1f1f1", linewidth=0, zorder=0)
+        axes.axhspan(largest, highest, color=SHADE, linewidth=0, zorder=0)
         axes.set_ylabel("error in value", color=INK, fontsize=9.5)
         drawn.head(f"errors below {floor:.2g}, or none, are drawn at {floor:.2g}")
         references = {f"ε = {eps:.3g}": eps, f"from {largest:.3g} on: no promise": largest}

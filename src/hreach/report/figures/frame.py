@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
+from hreach.drawing.canvas import canvas
+from hreach.drawing.palette import INK, RULE, SOFT
 from hreach.report.figures.band import Band
 
-INK, GREY = "#222222", "#767676"
 POINTS_PER_INCH = 72
 WIDTH = 8.0 * POINTS_PER_INCH
 LEFT, WIDE_LEFT, BOTTOM = 52.0, 60.0, 42.0  # totals need more digits than averages
@@ -47,7 +45,7 @@ class Sheet:
         x, top, below = 10 / WIDTH, self.height - 8, self.height - 9 - 15 * len(self.heading)
         words = "\n".join(self.heading)
         self.figure.text(x, top / self.height, words, fontsize=11, weight="bold", color=INK, **style)
-        self.figure.text(x, below / self.height, key, fontsize=8.5, color="#555555", **style)
+        self.figure.text(x, below / self.height, key, fontsize=8.5, color=SOFT, **style)
 
 
 def sheet(title: str, names: int, *, panel_titles: bool = False) -> Sheet:
@@ -56,19 +54,8 @@ def sheet(title: str, names: int, *, panel_titles: bool = False) -> Sheet:
     heading = textwrap.wrap(title, LONGEST_TITLE_LINE) or [""]
     body = max(BODY, LABEL_PITCH * (names + 1))
     height = BOTTOM + body + 26.0 + 15.0 * len(heading) + 18.0 * panel_titles
-    figure = Figure(figsize=(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH), facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = canvas(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH)
     return Sheet(figure, title, heading, body, height)
-
-
-@contextmanager
-def style(salt: str = "hreach") -> Iterator[None]:
-    """Draw with matplotlib's own defaults, whatever the user's matplotlibrc says, and leave no trace."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        # Letters as paths: the page must look the same on a machine without the fonts.
-        matplotlib.rcParams.update({"svg.hashsalt": salt, "svg.fonttype": "path", "axes.linewidth": 0.7})
-        yield
 
 
 def clean(text: str, longest: int) -> str:
@@ -114,7 +101,7 @@ def frame(axes: Axes, xlabel: str, bands: Sequence[Band], y_range: tuple[float, 
     axes.set_xlabel(xlabel, color=INK, fontsize=9.5)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.tick_params(which="both", colors=INK, labelsize=9, width=0.7, length=3)
-    axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
+    axes.grid(axis="y", color=RULE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from hreach.report.figures.frame import INK, LABEL_PITCH, POINTS_PER_INCH, WIDTH
+from hreach.drawing.palette import INK
+from hreach.report.figures.frame import LABEL_PITCH, POINTS_PER_INCH, WIDTH
 from hreach.report.figures.pens import Pen, ink
 
 LABEL_SIZE = 9.0

@@ -9,13 +9,26 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 
-# Okabe and Ito's colours, one for each family of the paper, so that a family looks the same in every figure.
-FAMILY_COLOURS = {"PAC-RMDP": "#0072B2", "MBIE": "#D55E00", "VBE": "#009E73"}
-FAMILY_COLOURS |= {"BEB": "#CC79A7", "BOLT": "#E69F00", "PAC-MDP": "#D55E00", "epsilon-greedy": "#000000"}
+from hreach.drawing.palette import (
+    BLACK,
+    BLUE,
+    GREEN,
+    INDIGO,
+    OLIVE,
+    ORANGE,
+    PURPLE,
+    SKY,
+    TEAL,
+    VERMILION,
+    WINE,
+)
+
+# One for each family of the paper, so that a family looks the same in every figure.
+FAMILY_COLOURS = {"PAC-RMDP": BLUE, "MBIE": VERMILION, "VBE": GREEN, "BEB": PURPLE, "BOLT": ORANGE}
+FAMILY_COLOURS |= {"PAC-MDP": VERMILION, "epsilon-greedy": BLACK}
 # The two that the paper does not have, in a colour of their own: the eye must not count them to the paper's.
-FAMILY_COLOURS |= dict.fromkeys(("PAC-RMDP(growing)", "PAC-RMDP(adaptive)"), "#882255")
-# The rest of Okabe and Ito (without the yellow, which is lost on white), then Tol's muted colours.
-FURTHER_COLOURS = ("#56B4E9", "#000000", "#999933", "#332288", "#44AA99")
+FAMILY_COLOURS |= dict.fromkeys(("PAC-RMDP(growing)", "PAC-RMDP(adaptive)"), WINE)
+FURTHER_COLOURS = (SKY, BLACK, OLIVE, INDIGO, TEAL)
 DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (11, 2.5)))
 MARKERS = "osD^vPX<>*phd8"
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import re
 from html import escape
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from hreach.drawing.saving import encoded
 from hreach.files import write_bytes
-from hreach.report.figures.frame import POINTS_PER_INCH, style
+from hreach.report.figures.frame import POINTS_PER_INCH
 from hreach.report.figures.labels import LEADER_END, NAME, NAME_START
-
-PNG_DPI = 150
 
 
 def save(figure: Figure, folder: Path, name: str) -> str:
@@ -23,14 +21,11 @@ def save(figure: Figure, folder: Path, name: str) -> str:
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise ValueError(f"a figure's name may hold letters, digits, '-' and '_' only, not {name!r}")
-    png, raw = io.BytesIO(), io.BytesIO()
-    with style(salt=name):
-        figure.savefig(png, format="png", dpi=PNG_DPI, metadata={"Software": None})
-        figure.savefig(raw, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    svg = _inlinable(raw.getvalue().decode("utf-8"), f"fig-{name}", str(figure.get_label()), _names(figure))
+    png, raw = encoded(figure, "png", salt=name), encoded(figure, "svg", salt=name)
+    svg = _inlinable(raw.decode("utf-8"), f"fig-{name}", str(figure.get_label()), _names(figure))
     folder.mkdir(parents=True, exist_ok=True)
     write_bytes(folder / f"{name}.svg", ('<?xml version="1.0" encoding="utf-8"?>\n' + svg).encode("utf-8"))
-    write_bytes(folder / f"{name}.png", png.getvalue())
+    write_bytes(folder / f"{name}.png", png)
     return svg
 
 
