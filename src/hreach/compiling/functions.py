@@ -29,6 +29,7 @@ require(
 Array = NDArray[np.float64]
 # (counts of the pair (S,), their total, mean reward, parameters (P,)) -> (reach, bonus, radius)
 Formula = Callable[[Array, float, float, Array], tuple[float, float, float]]
+at = np.uintp  # x[at(i)]: i is not below 0. Of a signed index compiled code asks each time if it counts from the end
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Kernels allocate nothing, so numba need not count references (_nrt): counting cost twice what planning does, and

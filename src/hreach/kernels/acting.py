@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, at, compiled, inlined
 from hreach.kernels.state import TIE, Belief, Rule
 from hreach.randomness.streams import uniform
 
@@ -18,10 +18,10 @@ def choose(
     """The best of the actions whose values are q[first:end]; draws from `stream` only where chance decides."""
     if random_action > 0.0 and uniform(stream) < random_action:
         return int(uniform(stream) * (end - first))
-    best = q[first]
+    best = q[at(first)]
     for i in range(first + 1, end):
-        if q[i] > best:
-            best = q[i]
+        if q[at(i)] > best:
+            best = q[at(i)]
     floor = best - TIE * max(1.0, abs(best))
     for k in range(preference.size):
         if q[first + preference[k]] >= floor:
@@ -29,7 +29,7 @@ def choose(
     ties = 0
     chosen = 0
     for i in range(first, end):
-        if q[i] >= floor:
+        if q[at(i)] >= floor:
             if ties == 0:
                 chosen = i - first
             ties += 1

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, at, compiled, inlined
+from hreach.kernels.lanes import load, plus, store, times
 
 
 @compiled
@@ -114,16 +115,10 @@ def _backup(
         top = 0.0
     for b in range(blocks):
         i = 4 * b
-        q0, q1, q2, q3 = reach[i] * top, reach[i + 1] * top, reach[i + 2] * top, reach[i + 3] * top
+        sums = times(load(reach, i), top)
         for j in range(states):
-            v = value[j]
-            q0 += mean[b, j, 0] * v
-            q1 += mean[b, j, 1] * v
-            q2 += mean[b, j, 2] * v
-            q3 += mean[b, j, 3] * v
-        q0, q1 = base[i] + gamma * q0, base[i + 1] + gamma * q1
-        q2, q3 = base[i + 2] + gamma * q2, base[i + 3] + gamma * q3
-        q[i], q[i + 1], q[i + 2], q[i + 3] = q0, q1, q2, q3
+            sums = plus(sums, times(load(mean, i * states + 4 * j), value[j]))
+        store(q, i, plus(load(base, i), times(sums, gamma)))
     if balls:
         _add_ball_gains(mean, gone, radius, gamma, value, q, order, ends)
 
@@ -133,7 +128,7 @@ def sweep(
     mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float,
     cap: float, value: Array, q: Array, target: Array, order: NDArray[np.int64], actions: int, balls: bool, ends: bool,
 ) -> float:  # fmt: skip
-    """q <- Q of `value`, target <- max_a q; returns max |target - value|, the residual of `value`."""
+    """q <- Q of `value`, value <- max_a q, target <- what value was; returns max |value - target|, its residual."""
     states = value.size
     if reward.shape[2] == states and states > 1:
         _backup_per_transition(
@@ -144,11 +139,13 @@ def sweep(
     residual = 0.0
     for s in range(states):
         best = -np.inf
-        for i in range(s * actions, s * actions + actions):
+        for a in range(actions):
+            i = at(s * actions + a)
             q[i] = min(q[i], cap)
             best = max(best, q[i])
         change = abs(best - value[s])
         if change > residual:
             residual = change
-        target[s] = best
+        target[s] = value[s]
+        value[s] = best
     return residual

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, at, compiled, inlined
+from hreach.kernels.lanes import put
 from hreach.kernels.state import Belief, Rule
 
 
@@ -48,11 +49,12 @@ def refresh(
     states, actions = counts.shape[:2]
     i = s * actions + a
     b, lane = i // 4, i % 4
-    weight = total[s, a]
+    row = 4 * b * states + lane
+    seen, weight = counts[at(s), at(a)], total[at(s), at(a)]
     paid = 0.0
     if reward.shape[0] == 0:
-        paid = income[s, a] / weight if weight > 0.0 else (r_min + r_max) / 2.0
-    w, bonus, ball = formula(counts[s, a], weight, paid, constants[s, a])
+        paid = income[at(s), at(a)] / weight if weight > 0.0 else (r_min + r_max) / 2.0
+    w, bonus, ball = formula(seen, weight, paid, constants[at(s), at(a)])
     if bonus == np.inf:  # nothing is known here: the largest value there is
         for j in range(states):
             mean[b, j, lane] = 0.0
@@ -64,21 +66,21 @@ def refresh(
     if weight > 0.0:
         scale = (1.0 - w) / weight
         for j in range(states):
-            mean[b, j, lane] = scale * counts[s, a, j]
+            put(mean, row + 4 * j, scale * seen[j])
         if ends:
             bonus += _set_apart(s, a, i, scale, counts, ended, terminal, reward, mean, gone, parting)
     else:
         gone[i] = 0.0
         for j in range(states):
             mean[b, j, lane] = (1.0 - w) / states
-    reach[i] = w
-    radius[i] = ball
+    put(reach, i, w)
+    radius[at(i)] = ball
     if reward.shape[0] == 0:
         weight_of_best = reward_share * w / (1.0 - w + reward_share * w) if w < 1.0 else 1.0
         bonus += (1.0 - weight_of_best) * paid + weight_of_best * r_max
     elif reward.shape[2] == 1:
-        bonus += reward[s, a, 0]
-    base[i] = bonus
+        bonus += reward[at(s), at(a), 0]
+    put(base, i, bonus)
 
 
 @compiled

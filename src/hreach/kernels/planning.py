@@ -42,21 +42,20 @@ def _improve(
         before = residual
         if solved:
             unpaid = 0
+            for s in range(states):
+                value[s] = target[s]
             greedy_model(
                 mean, gone, parting, reach, base, radius, reward, gamma, cap,
                 value, q, target, order, matrix, actions, ends,
             )  # fmt: skip
             eliminate(matrix, value)
-        else:
-            for s in range(states):
-                value[s] = target[s]
         residual = sweep(
             mean, gone, parting, reach, base, radius, reward, gamma, cap, value, q, target, order, actions, balls, ends
         )  # fmt: skip
         sweeps += 1
         largest = 0.0
         for s in range(states):
-            largest = max(largest, abs(target[s]))
+            largest = max(largest, abs(value[s]))
         if residual <= tolerance or residual <= FINEST * largest or (not solved and residual >= before):
             return sweeps, residual, True
         if sweeps >= longest:
@@ -82,8 +81,6 @@ def plan_arrays(
             mean, gone, parting, reach, base, radius, reward, gamma, cap, tolerance,
             value, q, target, order, matrix, actions, balls, ends, residual,
         )  # fmt: skip
-    for s in range(value.size):
-        value[s] = target[s]
     return sweeps, residual, finished
 
 

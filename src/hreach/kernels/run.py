@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, at, compiled, inlined
 from hreach.kernels.acting import choose
 from hreach.kernels.belief import refresh
 from hreach.kernels.ends import meet
@@ -21,7 +21,7 @@ from hreach.randomness.streams import uniform
 def _draw(cumulative: Array, first: int, end: int, u: float) -> int:
     """First entry k of first .. end - 1 with u < cumulative[k] (the last one at the latest)."""
     k = first
-    while k < end - 1 and u >= cumulative[k]:
+    while k < end - 1 and u >= cumulative[at(k)]:
         k += 1
     return k
 
@@ -101,23 +101,26 @@ def _walk(
             break
         i = state * actions
         action = choose(q, i, i + actions, random_action, preference, coins)
-        k = _draw(cumulative, first[i + action], first[i + action + 1], uniform(environment))
+        pair = at(i + action)
+        k = at(_draw(cumulative, first[pair], first[at(i + action + 1)], uniform(environment)))
         done = ends and _ends_here(world.end[k], environment)
-        paid[run, t] = pays[k]
+        paid[run, at(t)] = pays[k]
         if over.shape[1] > 0:
-            over[run, t] = done
+            over[run, at(t)] = done
         stale = ends and meet(formula, rule, belief, state, successor[k], done)
-        if total[state, action] < freeze_at:
+        s, a = at(state), at(action)
+        if total[s, a] < freeze_at:
             stale = True
-            counts[state, action, successor[k]] += 1.0
-            ended[state, action, successor[k]] += done
-            total[state, action] += 1.0
-            income[state, action] += pays[k]
+            counts[s, a, at(successor[k])] += 1.0
+            if ends:
+                ended[s, a, at(successor[k])] += done
+            total[s, a] += 1.0
+            income[s, a] += pays[k]
             refresh(
                 formula, state, action, counts, ended, terminal, total, income, mean, gone, parting, reach,
                 base, radius, reward, constants, r_min, r_max, v_max, reward_share, ends,
             )  # fmt: skip
-            balls = balls or radius[i + action] > 0.0
+            balls = balls or radius[pair] > 0.0
         state = successor[k]
         if done:
             if once:

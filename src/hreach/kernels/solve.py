@@ -5,8 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled
+from hreach.compiling import Array, compiled, inlined
 from hreach.kernels.backup import end_at_best, sort_by
+
+
+@inlined
+def _aim(reward: Array, s: int, a: int, gamma: float, value: Array, target: Array, per_transition: bool) -> int:
+    """target <- u, u(s') = R(s, a, s') + gamma value(s'), without R where it does not depend on s'; the best s'."""
+    best = 0
+    for j in range(value.size):
+        target[j] = gamma * value[j]
+        if per_transition:
+            target[j] += reward[s, a, j]
+        if target[j] > target[best]:
+            best = j
+    return best
 
 
 @compiled
@@ -21,6 +34,7 @@ def greedy_model(
     """
     states = value.size
     per_transition = reward.shape[2] == states and states > 1
+    best_of_all = 0 if per_transition else _aim(reward, 0, 0, gamma, value, target, per_transition)
     for s in range(states):
         i = s * actions
         for other in range(s * actions + 1, s * actions + actions):
@@ -32,14 +46,11 @@ def greedy_model(
             matrix[s, s] = 1.0
             matrix[s, states] = cap
             continue
-        best = 0
         for j in range(states):
             matrix[s, j] = mean[i // 4, j, i % 4]
-            target[j] = gamma * value[j]
-            if per_transition:
-                target[j] += reward[s, i - s * actions, j]
-            if target[j] > target[best]:
-                best = j
+        best = best_of_all
+        if per_transition:
+            best = _aim(reward, s, i - s * actions, gamma, value, target, per_transition)
         left = radius[i] / 2.0
         if left > 0.0:
             sort_by(target, order)
