@@ -16,8 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import hreach
+from hreach.drawing.saving import save_as
 from hreach.guarantees.choose_h import Choice, choose_h
-from hreach.report.plot import save_as
 
 HERE = Path(__file__).parent
 FIXED = (0, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128)

@@ -25,10 +25,11 @@ import hreach
 from hreach.optimism.mbie import known_threshold
 from hreach.optimism.mbie_eb import bonus_constant
 from hreach.optimism.vbe import beta_theory
-from hreach.report.page import AS_DEFINED, AS_PRINTED
 from hreach.report.tables import PRINTED_RUNS, Printed, load_printed, misses
+from hreach.report.verdicts import AS_DEFINED, AS_PRINTED
 from hreach.studies.grid import cell_of
-from hreach.studies.spec import AgentSpec, load_catalog
+from hreach.studies.loading import load_catalog
+from hreach.studies.spec import AgentSpec
 
 Array = NDArray[np.float64]
 PROBLEMS = ("chain", "modified-chain")

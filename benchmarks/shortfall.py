@@ -23,7 +23,7 @@ from hreach.compiling import Array
 from hreach.optimism.vbe import beta_theory
 from hreach.randomness.streams import streams, uniform
 from hreach.report.tables import PRINTED_RUNS, ROUNDING, SIGMAS, load_printed
-from hreach.studies.spec import load_catalog
+from hreach.studies.loading import load_catalog
 
 F = TypeVar("F")
 RUNS, STEPS, GAMMA, STATES, ACTIONS = 250, 3000, 0.95, 5, 2

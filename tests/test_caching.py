@@ -194,7 +194,7 @@ def test_a_change_in_a_file_that_is_called_is_seen_and_one_in_a_report_recompile
     edited = package / "kernels" / "callee.py"
     edited.write_text(edited.read_text("utf-8").replace("x + 1", "x + 2"), encoding="utf-8")
     assert [ask(), ask()] == ["50 0\n", "50 1\n"]
-    for name in ("report/page.py", "cli/app.py"):
+    for name in ("report/html/page.py", "cli/app.py"):
         with (package / name).open("a", encoding="utf-8") as file:
             file.write("# a new line\n")
     assert ask() == "50 1\n"

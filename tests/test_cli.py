@@ -22,8 +22,9 @@ from hreach.cli.listing import everything
 from hreach.domains import DOMAINS
 from hreach.studies import catalog
 from hreach.studies.code import code_digest
+from hreach.studies.loading import load_catalog
 from hreach.studies.maker import maker
-from hreach.studies.spec import Study, load_catalog
+from hreach.studies.spec import Study
 
 STUDY = """\
 title = "{title}"
@@ -157,7 +158,9 @@ def test_the_list_command_imports_nothing_that_takes_time() -> None:
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["list", "--help"], ["reproduce", "--help"], ["run", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list", "--help"], ["reproduce", "--help"], ["run", "--help"], ["report", "--help"]]
+)
 def test_every_command_has_help_with_an_example(arguments: list[str]) -> None:
     shown = succeed(*arguments)
     assert ("Example: hreach " in shown) == (len(arguments) == 2)
@@ -182,8 +185,11 @@ def test_reproduce_writes_page_table_figures_and_shards_and_nothing_else(chain: 
     figures = {f"figures/chain-as-{v}.{ext}" for v in ("printed", "defined") for ext in ("svg", "png")}
     shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/0-20\.parquet", f)}
     figures |= {f"figures/promises-chain.{ext}" for ext in ("svg", "png")}
-    assert files - shards == {"report.html", "tables/chain.csv", "tables/promises.csv", *figures}
-    assert shards
+    audits = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/0-1\.parquet", f)}
+    tables = {"tables/chain.csv", "tables/promises.csv"}
+    assert files - shards - audits == {"report.html", "studies/chain.json", *tables, *figures}
+    assert len(shards) > 20
+    assert len(audits) == 5
 
 
 def test_the_table_has_the_columns_of_the_interface_and_26_rows(chain: Path) -> None:
@@ -258,7 +264,7 @@ def test_reproducing_again_gives_the_same_table(chain: Path, tmp_path: Path) -> 
 
 def test_without_names_only_the_two_tables_are_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(cli, "_execute", lambda studies, *rest: asked.extend(name for name, _ in studies))
+    monkeypatch.setattr(cli, "_execute", lambda studies, *rest, **options: asked.extend(name for name, _ in studies))
     succeed("reproduce", "--out", tmp_path)
     assert asked == ["chain", "modified-chain"]
 
@@ -294,7 +300,8 @@ def test_figure_2_is_a_page_two_tables_and_one_figure(car: Path) -> None:
     files = {str(p.relative_to(car)) for p in car.rglob("*") if p.is_file()}
     shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/[01]-[12]\.parquet", f)}
     tables = {"tables/mountain-car.csv", "tables/mountain-car-claims.csv"}
-    assert files - shards == {"report.html", *tables, "figures/mountain-car.svg", "figures/mountain-car.png"}
+    figures = {"figures/mountain-car.svg", "figures/mountain-car.png"}
+    assert files - shards == {"report.html", "studies/mountain-car.json", *tables, *figures}
     assert len(shards) == 36
 
 

@@ -79,7 +79,7 @@ def test_the_home_of_nobody_is_refused(
     assert said.startswith("hreach: out is '~nobody-at-all/x', but must begin with")
 
 
-@pytest.mark.parametrize("name", ["tables", "figures", "shards"])
+@pytest.mark.parametrize("name", ["tables", "figures", "shards", "studies"])
 def test_a_file_in_the_place_of_a_folder_is_found_before_any_work(
     name: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -29,7 +29,7 @@ import typer.main
 
 import hreach
 from hreach.cli.app import app
-from hreach.studies.spec import parse
+from hreach.studies.loading import parse
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(str(p.relative_to(ROOT)) for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))

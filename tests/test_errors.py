@@ -20,7 +20,7 @@ from hreach.errors import (
     unknown_name,
     whole,
 )
-from hreach.registry import Entry, check_parameters, lookup, parameters_of
+from hreach.registry import check_parameters, parameters_of
 
 
 def at_least_two(field: str, value: object) -> float:
@@ -157,33 +157,9 @@ def test_a_name_like_no_other_gets_the_list_only(wrong: object) -> None:
 
 # --- the registry ---------------------------------------------------------------------------------------------
 
-ENTRIES = {
-    "sqrt": Entry("math:sqrt", "square root", "Heron"),
-    "require": Entry("hreach.errors:require", "a check", "nobody"),
-}
-
 
 def made(first: int, second: int, third: int = 3) -> tuple[int, int, int]:
     return first, second, third
-
-
-def test_an_entry_is_loaded_from_its_module() -> None:
-    assert lookup("function", "sqrt", ENTRIES).load() is math.sqrt
-
-
-def test_a_name_that_is_not_registered_suggests_one_that_is() -> None:
-    with pytest.raises(InputError, match=r"^function is 'sqr', .*did you mean 'sqrt'\? known: require, sqrt\.$"):
-        lookup("function", "sqr", ENTRIES)
-
-
-def test_build_passes_arguments_and_parameters_on() -> None:
-    with pytest.raises(InputError, match=r"^x is 5, but must be less\.$"):
-        ENTRIES["require"].build("require", {"value": 5, "allowed": "less"}, False, "x")
-
-
-def test_build_refuses_a_parameter_that_does_not_exist() -> None:
-    with pytest.raises(InputError, match=r"^parameter of require is 'vlaue', .*did you mean 'value'"):
-        ENTRIES["require"].build("require", {"vlaue": 5, "allowed": "less"}, False, "x")
 
 
 def test_parameters_that_fit_are_accepted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,6 +110,33 @@ def test_a_sparse_reward_is_the_same_mdp_as_a_dense_one(t: Tables) -> None:
     flat = sparse.csr_array(R.reshape(-1, t.P.shape[2]))
     assert_same(TabularMDP(t.P, R, t.gamma), TabularMDP(t.csr, flat, t.gamma))
     np.testing.assert_array_equal(TabularMDP(t.csr, flat, t.gamma).reward_table(), R)
+
+
+def test_a_sparse_reward_counts_where_p_is_positive_whatever_else_it_holds() -> None:
+    """Entries where P has none, duplicates, rows out of order, explicit zeros; and no entry at all."""
+    P = np.array([[[0.5, 0.5, 0.0]], [[0.0, 0.0, 1.0]], [[1.0, 0.0, 0.0]]])
+    entries = ([3.0, 2.0, 9.0, 0.0, 1.0], ([0, 0, 0, 1, 0], [1, 0, 2, 2, 0]))
+    given = TabularMDP(P, sparse.coo_array(entries, shape=(3, 3)), 0.9)
+    assert given.reward.tolist() == [3.0, 3.0, 0.0, 0.0]
+    assert given.reward_table()[0, 0].tolist() == [3.0, 3.0, 9.0]
+    assert TabularMDP(P, sparse.csr_array((3, 3)), 0.9).reward.tolist() == [0.0] * 4
+
+
+def test_a_sparse_reward_and_sparse_ends_are_never_made_dense() -> None:
+    """Dense, either would take 6.4 GB."""
+    states = 20_000
+    rows = np.arange(2 * states)
+    P = sparse.csr_array((np.ones(2 * states), (rows, (rows // 2 + 1) % states)))
+    R = sparse.csr_array((np.arange(2.0 * states), (rows, (rows // 2 + 1) % states)))
+    tracemalloc.start()
+    try:
+        mdp = TabularMDP(P, R, 0.9, end=P * 0.5).with_(gamma=0.5)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    assert mdp.reward.tolist() == R.data.tolist()
+    assert (mdp.end == 0.5).all()
+    assert mdp.backup(np.zeros(states))[7].tolist() == [14.0, 15.0]
 
 
 @pytest.mark.parametrize("form", ["coo", "csc", "lil"])
@@ -385,6 +413,8 @@ BAD_MDPS: list[tuple[dict[str, Any], str]] = [
     ({"R": np.zeros(2)}, r"^R shape is \(2,\), .*\(2, 2\) or \(2, 2, 2\)"),
     ({"R": np.zeros((2, 3))}, r"^R shape is \(2, 3\), .*\(2, 2\) or \(2, 2, 2\)"),
     ({"R": sparse.csr_array((2, 2))}, r"^R shape is \(2, 2\), .*\(4, 2\)"),
+    ({"R": sparse.csr_array(([np.inf], ([3], [1])), shape=(4, 2))}, r"^R\[1, 1, 1\] is inf, .*finite"),
+    ({"end": sparse.csr_array(([0.5, 2.0], ([0, 2], [1, 0])), shape=(4, 2))}, r"^end\[1, 0, 0\] is 2, .*from 0 to 1"),
     ({"R": "high"}, r"^R is 'high', "),
     ({"gamma": 1}, r"^gamma is 1, but must be at least 0 and below 1\.$"),
     ({"gamma": -0.1}, r"^gamma is -0\.1, but must be at least 0 and below 1\.$"),

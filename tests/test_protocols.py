@@ -9,8 +9,8 @@ import pytest
 
 import hreach
 from hreach.agents import AGENTS, LINEAR_AGENTS
+from hreach.agents.tables import TableAgent
 from hreach.errors import InputError
-from hreach.guarantees.audit.record import TableAgent
 from hreach.models.counts import Counts
 from hreach.optimism.linear import LinearOptimism
 from hreach.optimism.tabular import TabularOptimism

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from hreach.randomness.seeding import run_seeds
     from hreach.report.plot import plot
     from hreach.running.loop import Run, run
-    from hreach.running.simulate import Runs, simulate
+    from hreach.running.runs import Runs
+    from hreach.running.simulate import simulate
 
 _LAZY = {
     "Run": "hreach.running.loop",
-    "Runs": "hreach.running.simulate",
+    "Runs": "hreach.running.runs",
     "TabularMDP": "hreach.problems.mdp",
     "Task": "hreach.problems.task",
     "audit": "hreach.guarantees.audit",

@@ -93,10 +93,16 @@ def discount(gamma: object) -> float:
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     """The error for a name that is not registered, with the nearest one that is."""
     names = sorted(known)
-    spelt = {other.lower(): other for other in names}
-    close = _closest(str(name), names) or [spelt[other] for other in _closest(str(name).lower(), list(spelt))]
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    close = nearest(str(name), names)
+    hint = f"did you mean {close!r}? " if close else ""
     return InputError(f"{kind} is {shown(name)}, which is not known; {hint}known: {', '.join(names)}.")
+
+
+def nearest(name: str, names: list[str]) -> str | None:
+    """The one of these names that is spelt most alike, if any is."""
+    spelt = {other.lower(): other for other in names}
+    close = _closest(name, names) or [spelt[other] for other in _closest(name.lower(), list(spelt))]
+    return close[0] if close else None
 
 
 def _closest(name: str, names: list[str]) -> list[str]:

@@ -23,11 +23,21 @@ def whole_file(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    """The file is whole or as it was; `OSError` if it cannot be written."""
+    with whole_file(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_text(path: Path, text: str) -> None:
+    """`write_bytes` of a text, as UTF-8."""
+    write_bytes(path, text.encode("utf-8"))
+
+
 def write_whole(path: Path, data: bytes) -> None:
-    """The file is whole or absent; `InputError` if it cannot be written."""
+    """`write_bytes` of a file that a user named: `InputError` if it cannot be written."""
     try:
-        with whole_file(path) as temporary:
-            temporary.write_bytes(data)
+        write_bytes(path, data)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
 

@@ -12,7 +12,7 @@ A *state* is a whole number in a table and an array of floats (d,) in a continuo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,7 +212,7 @@ class Agent(Protocol):
     def clone(self, seed: int) -> Agent:
         """The same parameters, nothing learnt."""
 
-    def certainty_equivalent(self) -> ActsAndObserves:
+    def certainty_equivalent(self) -> Acts:
         """Acts greedily on the current model, without optimism, random actions or learning."""
 
     def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Certificate:
@@ -222,7 +222,8 @@ class Agent(Protocol):
         """Every constant in force and where it comes from."""
 
 
-class ActsAndObserves(Protocol):
+@runtime_checkable
+class Acts(Protocol):
     """All that `hreach.run` and `hreach.simulate` need of an agent."""
 
     def act(self, state: State, /) -> int:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hreach.agents.linear import LinearAgent, Replan, replan_rule
 from numpy.typing import NDArray
 
 import hreach
 from hreach.agents import LINEAR_AGENTS
-from hreach.agents.linear import LinearAgent, Replan, replan_rule
 from hreach.agents.make import make_linear
 from hreach.models.linear import LinearModel
 from hreach.optimism.kwik import KnownByThresholds, KnownWithin
@@ -202,7 +202,7 @@ def test_the_list_of_changes_covers_every_parameter() -> None:
     for name, entry in LINEAR_AGENTS.items():
         for parameter in parameters_of(entry.load())[1:]:
             assert (name, parameter) in covered
-    assert {p for _, p in covered} >= set(parameters_of(make_linear)) - {"name", "env", "params"} - ON_A_TREE
+    assert {p for _, p in covered} >= set(parameters_of(make_linear)) - {"build", "label", "env", "params"} - ON_A_TREE
 
 
 @pytest.mark.parametrize("name", USUAL)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hreach.report.tables import load_printed
-from hreach.studies.spec import load_catalog
+from hreach.studies.loading import load_catalog
 
 ROOT = Path(__file__).parents[2]
 FOUND = (ROOT / "benchmarks" / "INFORMATIVE.md").read_text("utf-8")

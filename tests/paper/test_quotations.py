@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hreach.studies.spec import Claim, load, load_catalog
+from hreach.studies.loading import load, load_catalog
+from hreach.studies.spec import Claim
 
 # The paper's words on Figures 2 and 3 and its conclusion, without LaTeX.
 PAPER = {

@@ -16,7 +16,8 @@ from hreach.optimism.mbie_eb import bonus_constant
 from hreach.optimism.mbie_reach import h_mbie
 from hreach.optimism.vbe import beta_theory
 from hreach.report.tables import load_printed, verdict
-from hreach.studies.spec import AgentSpec, Study, load_catalog
+from hreach.studies.loading import load_catalog
+from hreach.studies.spec import AgentSpec, Study
 
 
 def test_remark_2_bolt_behaves_as_pac_rmdp_with_a_dirichlet_model() -> None:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 import hreach
 from hreach import TabularMDP
 from hreach.models.counts import predict, updated
-from hreach.reach.nearest import Ties, best_models, optimum, reachable_optimum, reachable_value, solved
+from hreach.problems.solving import solved
+from hreach.reach.nearest import Ties, best_models, optimum, reachable_optimum, reachable_value
 from hreach.reach.weight import best_reachable_model
 from hreach.testing.reference.reachable_models import nearest, reachable_models
 

@@ -12,27 +12,27 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.report.claims import COLUMNS, FEWEST_RUNS, Judged, judge, judge_all, rule, statistic, to_csv
-from hreach.studies.episodes import Episodes
+from hreach.studies.results import Phase, Result
 from hreach.studies.spec import AgentSpec, Claim, Study
-from hreach.studies.store import EpisodeResult
 
 Array = NDArray[np.float64]
 RUNS = 10
 
 
-def result(total: ArrayLike, goals: ArrayLike | None = None, plain: ArrayLike | None = None) -> EpisodeResult:
+def result(total: ArrayLike, goals: ArrayLike | None = None, final: ArrayLike | None = None) -> Result:
     """Runs with these totals (runs, episodes); by default every episode reaches the goal."""
     totals = np.array(total, dtype=np.float64)
     reached = np.ones(totals.shape, dtype=bool) if goals is None else np.array(goals, dtype=bool)
-    final = np.empty((len(totals), 0)) if plain is None else np.array(plain, dtype=np.float64)
+    ends = np.empty((len(totals), 0)) if final is None else np.array(final, dtype=np.float64)
 
-    def episodes(values: Array, ends: NDArray[np.bool_]) -> Episodes:
-        return Episodes(values, np.ones(values.shape, dtype=np.int64), ends)
+    def phase(values: Array, ends: NDArray[np.bool_]) -> Phase:
+        return Phase(values, np.ones(values.shape, dtype=np.int64), ends)
 
-    return EpisodeResult(episodes(totals, reached), episodes(final, np.ones(final.shape, dtype=bool)), None, {})
+    at = np.arange(1, totals.shape[1] + 1)
+    return Result("episodes", at, phase(totals, reached), phase(ends, np.ones(ends.shape, dtype=bool)), {})
 
 
-def around(mean: float, spread: float = 1.0, runs: int = RUNS, seed: int = 0) -> EpisodeResult:
+def around(mean: float, spread: float = 1.0, runs: int = RUNS, seed: int = 0) -> Result:
     """One episode in each run."""
     return result(np.random.default_rng(seed).normal(mean, spread, size=(runs, 1)))
 
@@ -42,7 +42,7 @@ def claim(**fields: Any) -> Claim:
     return Claim(**given)
 
 
-def verdict(about: Claim, **results: EpisodeResult) -> str:
+def verdict(about: Claim, **results: Result) -> str:
     return judge(about, "", results, about.rivals).verdict
 
 
@@ -57,11 +57,11 @@ def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_statistics_of_a_run() -> None:
     totals = np.arange(24.0).reshape(2, 12)
-    runs = result(totals, goals=totals % 2 == 0, plain=[[1, 3], [5, 7]])
+    runs = result(totals, goals=totals % 2 == 0, final=[[1, 3], [5, 7]])
     assert statistic("total", runs).tolist() == [5.5, 17.5]
     assert statistic("last10", runs).tolist() == [6.5, 18.5]
     assert statistic("goals", runs).tolist() == [6, 6]
-    assert statistic("plain", runs).tolist() == [2, 6]
+    assert statistic("final", runs).tolist() == [2, 6]
 
 
 def test_the_last_ten_of_fewer_than_ten_episodes_are_all() -> None:

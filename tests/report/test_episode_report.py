@@ -16,20 +16,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hreach.report.figures import Band, episodes_figure, save
-from hreach.report.page import (
-    ClaimShown,
-    EpisodeRow,
-    Outcome,
-    Section,
-    claims_summary,
-    render,
-    total,
-)
-from hreach.report.publish import FinishedEpisodes, publish
-from hreach.report.tables import EPISODE_COLUMNS, episode_rows, to_csv
-from hreach.studies.episodes import Episode, Episodes
+from hreach.report.finished import Finished
+from hreach.report.html.page import Section, render
+from hreach.report.numbers import total
+from hreach.report.publish import publish
+from hreach.report.rows import EpisodeRow
+from hreach.report.tables import table_of, to_csv
+from hreach.report.verdicts import ClaimShown, Outcome, claims_summary
+from hreach.studies.record import Record
+from hreach.studies.results import Episode, Phase, Result
 from hreach.studies.spec import AgentSpec, Claim, Study
-from hreach.studies.store import EpisodeResult
 
 EVIL = '<script>alert("x")</script>&'
 CAR = {
@@ -187,40 +183,47 @@ def test_a_band_that_cannot_be_drawn_is_refused() -> None:
 # --- the table ---------------------------------------------------------------
 
 
-def result(totals: Any, goals: Any = None, plain: Any = None, last: Episode | None = None) -> EpisodeResult:
+def result(totals: Any, goals: Any = None, final: Any = None, last: Episode | None = None) -> Result:
     values = np.array(totals, dtype=np.float64)
     reached = np.zeros(values.shape, dtype=bool) if goals is None else np.array(goals, dtype=bool)
-    final = np.empty((len(values), 0)) if plain is None else np.array(plain, dtype=np.float64)
-    none = np.zeros(final.shape, dtype=np.int64)
-    learning = Episodes(values, np.ones(values.shape, dtype=np.int64), reached)
-    return EpisodeResult(learning, Episodes(final, none, none > 0), last, {"constants": {"slope": 7.0}})
+    ends = np.empty((len(values), 0)) if final is None else np.array(final, dtype=np.float64)
+    none = np.zeros(ends.shape, dtype=np.int64)
+    learning = Phase(values, np.ones(values.shape, dtype=np.int64), reached)
+    at = np.arange(1, values.shape[1] + 1)
+    return Result("episodes", at, learning, Phase(ends, none, none > 0), {"constants": {"slope": 7.0}}, last)
 
 
 A = AgentSpec(agent="linear-pac-rmdp", params={"h": 1}, algorithm="A", variant="v", note="a note")
 
 
+def rows_of(*results: Result) -> list[EpisodeRow]:
+    made = table_of(study(agent=[A]), [(A, each) for each in results])
+    return [row for row in made if isinstance(row, EpisodeRow)]
+
+
 def test_a_row_summarises_the_runs() -> None:
     totals = np.arange(60.0).reshape(5, 12)
-    (row,) = episode_rows([(A, result(totals, goals=totals % 3 == 0, plain=totals[:, :2]))])
+    (row,) = rows_of(result(totals, goals=totals % 3 == 0, final=totals[:, :2]))
     assert row.total == pytest.approx(totals.mean())
     assert row.last10 == pytest.approx(totals[:, 2:].mean())
     assert row.total_p10 == pytest.approx(np.quantile(totals.mean(axis=1), 0.1))
     assert row.last10_p90 == pytest.approx(np.quantile(totals[:, 2:].mean(axis=1), 0.9))
     assert (row.goals, row.goals_fewest, row.goals_most, row.runs) == (4.0, 4, 4, 5)
-    assert row.plain == pytest.approx(totals[:, :2].mean())
+    assert row.final == pytest.approx(totals[:, :2].mean())
     assert (row.algorithm, row.variant, row.note) == ("A", "v", "a note")
 
 
 def test_goals_are_those_of_the_worst_and_of_the_best_run() -> None:
-    (row,) = episode_rows([(A, result(np.zeros((3, 4)), goals=[[0, 0, 0, 0], [1, 0, 1, 1], [1, 0, 0, 0]]))])
+    (row,) = rows_of(result(np.zeros((3, 4)), goals=[[0, 0, 0, 0], [1, 0, 1, 1], [1, 0, 0, 0]]))
     assert (row.goals_fewest, row.goals_most) == (0, 3)
     assert row.goals == pytest.approx(4 / 3)
 
 
 def test_the_csv_leaves_absent_numbers_empty() -> None:
-    (row,) = episode_rows([(A, result(np.full((2, 3), -1783.25)))])
-    head, line = to_csv([row], EPISODE_COLUMNS).splitlines()
-    assert head.split(",") == EPISODE_COLUMNS
+    (row,) = rows_of(result(np.full((2, 3), -1783.25)))
+    head, line = to_csv([row]).splitlines()
+    totals = "total,total_p10,total_p90,last10,last10_p10,last10_p90"
+    assert head == f"algorithm,variant,{totals},goals,goals_fewest,goals_most,final,final_p10,final_p90,runs"
     assert line == "A,v,-1783.25,-1783.25,-1783.25,-1783.25,-1783.25,-1783.25,0,0,0,,,,2"
 
 
@@ -311,10 +314,10 @@ def test_all_text_of_a_claim_is_escaped() -> None:
 def test_columns_without_content_are_left_out() -> None:
     assert '<th scope="col" class="n">Goals</th>' in page(SECTION)
     assert "99–100" in page(SECTION)
-    assert "Plain" not in page(SECTION)
+    assert "Final" not in page(SECTION)
     without = page(replace(SECTION, rows=[replace(ROW, goals=0.0, goals_fewest=0, goals_most=0)]))
     assert "Goals" not in without
-    final = page(replace(SECTION, rows=[replace(ROW, plain=1.5e11, plain_p10=1e11, plain_p90=2e11)]))
+    final = page(replace(SECTION, rows=[replace(ROW, final=1.5e11, final_p10=1e11, final_p90=2e11)]))
     assert "<b>1.50e11</b> <span>[1.00e11, 2.00e11]</span>" in final
 
 
@@ -327,15 +330,20 @@ def study(**fields: Any) -> Study:
     return Study(**(given | {"claim": claims} | fields))
 
 
-def finished(**fields: Any) -> FinishedEpisodes:
+def done(rows: list[AgentSpec], results: list[tuple[AgentSpec, Result]], **fields: Any) -> Finished:
+    asked = study(agent=rows, **fields)
+    return Finished(Record(name="car", study=asked, cells=["x"] * len(rows), runs=6, seconds=1.5), results)
+
+
+def finished(**fields: Any) -> Finished:
     rows = [A, A.model_copy(update={"algorithm": "B"}), A.model_copy(update={"algorithm": "R", "reference": True})]
     totals = np.random.default_rng(1).normal(size=(6, 3))
     results = [(spec, result(totals + level)) for spec, level in zip(rows, (9, 0, 20), strict=True)]
-    return FinishedEpisodes("car", study(agent=rows, **fields), results, 1.5)
+    return done(rows, results, **fields)
 
 
 def test_publishing_writes_page_tables_and_figures_and_nothing_else(tmp_path: Path) -> None:
-    publish(tmp_path, "title", "lead", [finished()])
+    publish(tmp_path, [finished()])
     files = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()}
     assert files == {
         "report.html",
@@ -350,7 +358,7 @@ def test_publishing_writes_page_tables_and_figures_and_nothing_else(tmp_path: Pa
 
 
 def test_a_reference_is_drawn_as_a_line_and_not_as_a_curve(tmp_path: Path) -> None:
-    publish(tmp_path, "title", "lead", [finished()])
+    publish(tmp_path, [finished()])
     spoken = re.findall(r'aria-label="([^"]*)"', (tmp_path / "figures" / "car.svg").read_text("utf-8"))[0]
     values = {name: float(value) for name, value in re.findall(r"([ABR]) (-?\d+\.\d+)", spoken)}
     assert values["R"] == pytest.approx(20 + np.random.default_rng(1).normal(size=(6, 3)).mean(), abs=0.001)
@@ -358,13 +366,13 @@ def test_a_reference_is_drawn_as_a_line_and_not_as_a_curve(tmp_path: Path) -> No
 
 
 def test_the_provenance_tells_size_seed_and_parameters(tmp_path: Path) -> None:
-    text = publish(tmp_path, "title", "lead", [finished()]).read_text("utf-8")
+    text = publish(tmp_path, [finished()]).read_text("utf-8")
     assert "6 runs of 3 episodes, seed 1; no shared settings" in text
     assert "A (v): linear-pac-rmdp with h = 1; at the end of the first run: slope = 7" in text
 
 
 def test_a_study_without_claims_has_no_list_of_them(tmp_path: Path) -> None:
-    text = publish(tmp_path, "title", "lead", [finished(claim=[])]).read_text("utf-8")
+    text = publish(tmp_path, [finished(claim=[])]).read_text("utf-8")
     assert 'class="claims"' not in text
     assert not (tmp_path / "tables" / "car-claims.csv").exists()
 
@@ -385,9 +393,8 @@ def test_a_row_that_asks_for_it_is_pictured_as_the_domain_draws_it(
     rows = [
         A.model_copy(update={"picture": picture, "algorithm": name}) for picture, name in ((True, "A"), (False, "B"))
     ]
-    results = [(spec, result(np.ones((6, 3)), plain=np.ones((6, 1)), last=last)) for spec in rows]
-    done = FinishedEpisodes("car", study(agent=rows, final_episodes=1), results, 1.0)
-    text = publish(tmp_path, "title", "lead", [done]).read_text("utf-8")
+    results = [(spec, result(np.ones((6, 3)), final=np.ones((6, 1)), last=last)) for spec in rows]
+    text = publish(tmp_path, [done(rows, results, final_episodes=1)]).read_text("utf-8")
     assert drawn == [([[0, 1], [2, 3]], [2])]
     assert (tmp_path / "figures" / "car-episode-1.png").is_file()
     assert "under the model that A, v learnt, without exploration: total reward −4.5." in text
@@ -396,6 +403,6 @@ def test_a_row_that_asks_for_it_is_pictured_as_the_domain_draws_it(
 
 def test_the_same_results_make_the_same_files(tmp_path: Path) -> None:
     for folder in "ab":
-        publish(tmp_path / folder, "title", "lead", [finished()])
+        publish(tmp_path / folder, [finished()])
     for path in (tmp_path / "a").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()

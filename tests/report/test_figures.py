@@ -14,7 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
-from hreach.report.figures import Band, _pens, _spread, average_reward_figure, save
+from hreach.report.figures import Band, average_reward_figure, save
+from hreach.report.figures.labels import spread
+from hreach.report.figures.pens import pens_of
 
 CHAIN = {
     "PAC-RMDP(1)": 0.357,
@@ -95,10 +97,10 @@ def test_a_lonely_label_stands_beside_its_line() -> None:
 
 
 def test_spreading_moves_as_little_as_needed_and_keeps_the_bounds() -> None:
-    assert _spread([50, 10, 80], 10, 0, 100) == [50, 10, 80]
-    assert _spread([50, 50], 10, 0, 100) == [45, 55]
-    assert _spread([1, 2], 10, 0, 100) == [0, 10]
-    assert _spread([99, 98, 40], 10, 0, 100) == [100, 90, 40]
+    assert spread([50, 10, 80], 10, 0, 100) == [50, 10, 80]
+    assert spread([50, 50], 10, 0, 100) == [45, 55]
+    assert spread([1, 2], 10, 0, 100) == [0, 10]
+    assert spread([99, 98, 40], 10, 0, 100) == [100, 90, 40]
 
 
 def test_a_very_long_label_is_cut_and_leaves_room_for_the_lines() -> None:
@@ -206,7 +208,7 @@ def test_names_that_are_no_plain_file_names_are_refused(tmp_path: Path, name: st
 
 
 def test_families_share_a_colour_and_members_differ_otherwise() -> None:
-    pens = dict(zip(CHAIN, _pens(list(CHAIN)), strict=True))
+    pens = dict(zip(CHAIN, pens_of(list(CHAIN)), strict=True))
     assert len({pens[k].colour for k in CHAIN}) == 6
     assert pens["PAC-RMDP(growing)"].colour == pens["PAC-RMDP(adaptive)"].colour != pens["PAC-RMDP(8)"].colour
     assert pens["VBE(0.1)"].colour == pens["VBE(1e3)"].colour != pens["BEB(2x148^2)"].colour
@@ -215,8 +217,8 @@ def test_families_share_a_colour_and_members_differ_otherwise() -> None:
 
 
 def test_a_family_keeps_its_colour_whatever_else_is_drawn() -> None:
-    assert _pens(["new", "BOLT(148)"])[1].colour == _pens(["BOLT(1)"])[0].colour
-    strangers = _pens([f"family{i}(1)" for i in range(14)])
+    assert pens_of(["new", "BOLT(148)"])[1].colour == pens_of(["BOLT(1)"])[0].colour
+    strangers = pens_of([f"family{i}(1)" for i in range(14)])
     assert len({(p.colour, p.dashes) for p in strangers}) == 14
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,7 +11,9 @@ import numpy as np
 import pytest
 
 from hreach.report.figures import Band, average_reward_figure, save
-from hreach.report.page import Row, Section, render, summary, write
+from hreach.report.html.page import Section, render
+from hreach.report.rows import Row
+from hreach.report.verdicts import summary
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 EVIL = '<script>alert("x")</script>&'
@@ -248,29 +249,3 @@ def test_provenance_is_a_definition_list_in_the_given_order() -> None:
 
 def test_braces_in_text_are_only_text() -> None:
     assert "{css} {0} %s" in Outline(render("{css} {0} %s", "l", [], {})).text
-
-
-def test_write_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
-    target = tmp_path / "index.html"
-    write(target, "old")
-    write(target, "größer ✓\n")
-    assert target.read_bytes() == "größer ✓\n".encode()
-    assert list(tmp_path.iterdir()) == [target]
-
-
-def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "index.html"
-    write(target, "old")
-
-    def fail(source: Path, destination: Path) -> None:
-        assert Path(source).parent == Path(destination).parent == tmp_path
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write(target, "new")
-    monkeypatch.undo()
-    assert os.listdir(tmp_path) == ["index.html"]
-    assert target.read_text() == "old"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,22 @@ import pytest
 
 from hreach import simulate
 from hreach.guarantees import theory
-from hreach.guarantees.audit.result import Total
-from hreach.report import promises
 from hreach.report.figures import Band, promises_figure
-from hreach.report.page import PromiseRow, Row, Section, promises_summary, render
-from hreach.report.promises import Audited, audited, chosen, promise_row, section, to_csv
-from hreach.report.publish import Finished, publish
+from hreach.report.finished import Finished, audits_of, finished
+from hreach.report.html.page import Section, render
+from hreach.report.promises import Audited, promise_row, section, to_csv
+from hreach.report.publish import publish
+from hreach.report.rows import PromiseRow, Row
+from hreach.report.verdicts import promises_summary
 from hreach.running.loop import Run, run
+from hreach.studies import audits
+from hreach.studies.audits import chosen, run_audits
+from hreach.studies.finish import finish
 from hreach.studies.grid import cell_of
-from hreach.studies.runner import run_study
-from hreach.studies.spec import AgentSpec, Study, load_catalog
+from hreach.studies.loading import load_catalog
+from hreach.studies.record import Record
+from hreach.studies.results import Counted
+from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import Store
 
 STEPS = 150
@@ -35,13 +41,16 @@ def short(name: str, steps: int = STEPS, **fields: Any) -> Study:
     return load_catalog(name).model_copy(update={"steps": steps, **fields})
 
 
-def sizes(found: Sequence[Audited]) -> theory.Sizes:
-    return found[0].audits[0].sizes
+def audited(study: Study, folder: Path, runs: int) -> list[Audited]:
+    """The audits of a study of so many runs."""
+    store = Store(folder)
+    rows = run_audits(study, store, runs)
+    return audits_of(store, Record(name="x", study=study, cells=[], runs=runs, seconds=0, audits=rows))
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Audited]:
-    return audited(short("modified-chain"), 3)
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[Audited]:
+    return audited(short("modified-chain"), tmp_path_factory.mktemp("found"), 1000)
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +75,16 @@ def test_without_that_variant_all_rows_are_candidates_and_missing_ones_are_left_
 
 
 @pytest.mark.parametrize("name", ["chain", "modified-chain"])
-def test_the_audited_runs_are_the_studys_own(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_audited_runs_are_the_studys_own(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Run] = []
 
     def recorded(*args: Any, **options: Any) -> Run:
         made.append(run(*args, **options))
         return made[-1]
 
-    monkeypatch.setattr(promises, "run", recorded)
+    monkeypatch.setattr(audits, "run", recorded)
     study = short(name)
-    audited(study, 2)
+    audited(study, tmp_path, 500)
     cells = [cell_of(study, spec) for spec in chosen(study)]
     theirs = [simulate(name, c.agent, c.params, runs=2, steps=STEPS, seed=c.entropy).reward for c in cells]
     assert np.array_equal(np.concatenate(theirs), [one.rewards for one in made])
@@ -84,7 +93,8 @@ def test_the_audited_runs_are_the_studys_own(name: str, monkeypatch: pytest.Monk
 def test_the_bounds_are_those_of_the_theory_at_a_tenth_of_the_largest_value(
     found: list[Audited], rows: list[PromiseRow]
 ) -> None:
-    problem = sizes(found)
+    problem = theory.Sizes(5, 2, 0.95, 1.0)
+    assert problem.top == found[0].runs[0].largest
     for row, h in zip(rows, (1, 8, 16, None, 148), strict=True):
         assert row.eps == pytest.approx(problem.r_max / (1 - problem.gamma) / 10)
         if h is None:
@@ -103,29 +113,29 @@ def test_mbie_is_judged_by_8_says_so_and_has_no_bound(rows: list[PromiseRow]) ->
 
 def test_the_first_and_the_last_step_are_looked_at(found: list[Audited]) -> None:
     for one in found:
-        for audit in one.audits:
-            assert (audit.step[0], audit.step[-1], len(audit.step)) == (0, STEPS - 1, promises.CHECKPOINTS)
+        for each in one.runs:
+            assert (each.step[0], each.step[-1], len(each.step)) == (0, STEPS - 1, audits.CHECKPOINTS)
 
 
 def test_a_row_has_median_least_and_most_of_the_runs(found: list[Audited]) -> None:
     one = found[1]
-    bad = [Total(float(n), 1e9, "") for n in (30, 10, 20)]
+    bad = [Counted(float(n), 1e9, "") for n in (30, 10, 20)]
     over = [7, None, 5]
     changed = [
-        replace(a, bad_steps=b, exploration_over=o, violations=2) for a, b, o in zip(one.audits, bad, over, strict=True)
+        replace(a, bad_steps=b, exploration_over=o, violations=2) for a, b, o in zip(one.runs, bad, over, strict=True)
     ]
-    row = promise_row(short("modified-chain"), replace(one, audits=changed))
+    row = promise_row(short("modified-chain"), replace(one, runs=changed))
     assert row.bad_steps == (20, 10, 30)
     assert row.exploration_over == (7, 5, np.inf)
     assert row.lemma_1_violations == 6
-    last = sorted(a.reachable[-1] - a.policy[-1] for a in one.audits)
+    last = sorted(a.error[-1] for a in one.runs)
     assert row.anytime_error == (last[1], last[0], last[2])
 
 
 def test_a_broken_promise_is_named_at_the_top(found: list[Audited], rows: list[PromiseRow]) -> None:
     assert promises_summary(rows) == "No promise was broken; none of them says anything about so few steps."
-    broken = replace(found[2].audits[1], bad_steps=Total(11.0, 10.0, ""))
-    one = replace(found[2], audits=[found[2].audits[0], broken])
+    broken = replace(found[2].runs[1], kept=False)
+    one = replace(found[2], runs=[found[2].runs[0], broken])
     row = promise_row(short("modified-chain"), one)
     assert row.kept is False
     assert [r.kept for r in rows] == [None] * len(rows)
@@ -195,10 +205,10 @@ def test_the_figure_draws_errors_no_lower_than_its_edge_and_the_bound_as_it_is()
 
 
 def test_the_section_is_the_same_every_time(tmp_path: Path) -> None:
-    made = []
+    made, study = [], short("chain", 60)
     for name in ("a", "b"):
         (tmp_path / name / "tables").mkdir(parents=True)
-        made.append(section(tmp_path / name, [("chain", short("chain", 60), 20)]))
+        made.append(section(tmp_path / name, [("chain", study, audited(study, tmp_path / name, 20))]))
     assert made[0] == made[1]
     assert len(made[0].rows) == 5
     for file in ("tables/promises.csv", "figures/promises-chain.svg", "figures/promises-chain.png"):
@@ -206,15 +216,81 @@ def test_the_section_is_the_same_every_time(tmp_path: Path) -> None:
 
 
 def test_a_small_study_has_few_audits() -> None:
-    assert [promises.audited_runs(n) for n in (1, 100, 1000, 100_000)] == [1, 1, 3, 3]
+    assert [audits.audited_runs(n) for n in (1, 100, 1000, 100_000)] == [1, 1, 3, 3]
+
+
+def test_what_is_read_of_an_audit_is_what_was_found(tmp_path: Path) -> None:
+    study = short("chain", 60)
+    spec, cell = chosen(study)[1], cell_of(study, chosen(study)[1])
+    (read,) = (one for one in audited(study, tmp_path, 20) if one.spec == spec)
+    direct = audits.audited(cell.setting, None, cell.entropy, 0)
+    for name, value in vars(direct).items():
+        again = vars(read.runs[0])[name]
+        assert np.array_equal(again, value) if isinstance(value, np.ndarray) else again == value, name
+
+
+def test_an_audit_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, calls = short("chain", 60), []
+
+    def counted(*args: Any) -> Any:
+        calls.append(args[-1])
+        return audited_once(*args)
+
+    audited_once = audits.audited
+    monkeypatch.setattr(audits, "audited", counted)
+    first = audited(study, tmp_path, 20)
+    assert calls == [0] * 5
+    again = audited(study, tmp_path, 20)
+    assert len(calls) == 5
+    assert [promise_row(study, one) for one in again] == [promise_row(study, one) for one in first]
+    audited(study, tmp_path, 500)
+    assert calls == [0] * 5 + [1] * 5
+
+
+@pytest.mark.parametrize("name", ["DELTA", "PART_OF_TOP", "CHECKPOINTS"])
+def test_other_settings_are_another_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = cell_of(short("chain"), chosen(short("chain"))[0])
+    before = audits.AuditCell(cell, None).id
+    assert audits.AuditCell(cell, 8).id != before
+    monkeypatch.setattr(audits, name, 7)
+    assert audits.AuditCell(cell, None).id != before
+
+
+def test_an_audit_of_other_runs_or_by_other_code_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = short("chain")
+    cell = cell_of(study, chosen(study)[0])
+    before = audits.AuditCell(cell, None).id
+    assert audits.AuditCell(replace(cell, seed=1), None).id != before
+    monkeypatch.setattr(audits, "code_digest", lambda *args: "another")
+    assert audits.AuditCell(cell, None).id != before
+
+
+class Diary:
+    """A watch that remembers audits."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def begin(self, spec: AgentSpec, runs: int) -> Callable[[int], None]:
+        return lambda done: None
+
+    def end(self, spec: AgentSpec, result: Any) -> None:
+        pass
+
+    def audits(self, left: int) -> Callable[[int], None]:
+        self.told.append(left)
+        return self.told.append
 
 
 def test_only_the_studies_asked_for_are_audited(tmp_path: Path) -> None:
-    study = short("chain", 40, printed=None)
-    done = Finished("chain", study, run_study(study, Store(tmp_path), runs=2, threads=1), 0.0)
-    page = publish(tmp_path, "t", "", [done]).read_text("utf-8")
+    study, store, diary = short("chain", 40, printed=None), Store(tmp_path), Diary()
+    record, results = finish("chain", study, store, 2, watch=diary)
+    page = publish(tmp_path, [Finished(record, results)]).read_text("utf-8")
     assert not (tmp_path / "tables/promises.csv").exists()
-    with_promises = publish(tmp_path, "t", "", [done], ["chain", "modified-chain"]).read_text("utf-8")
+    assert diary.told == []
+    finish("chain", study, store, 2, watch=diary, audited=True)
+    assert diary.told == [5, 1, 1, 1, 1, 1]
+    with_promises = publish(tmp_path, [finished(store, "chain")]).read_text("utf-8")
     assert ('<section id="promises">' in page, '<section id="promises">' in with_promises) == (False, True)
     assert "runs 0 to 0 of each row" in with_promises
     assert (tmp_path / "tables/promises.csv").read_text("utf-8").count("Five-state chain,") == 5

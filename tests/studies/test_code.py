@@ -13,7 +13,7 @@ import pytest
 
 from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.domains import DOMAINS
-from hreach.studies.code import ASIDE, PACKAGE, code_digest, deciding
+from hreach.studies.code import ASIDE, AUDITING, PACKAGE, code_digest, deciding
 
 CELL = 'Cell("chain", {}, "pac-rmdp", {"h": 8}, steps=30, seed=3)'
 
@@ -50,7 +50,7 @@ def test_a_changed_default_is_another_id_with_the_same_seeds(package: Path) -> N
 
 def test_a_changed_report_or_command_is_the_same_id(package: Path) -> None:
     before = identity(package)
-    for name in ("report/page.py", "cli/app.py", "cli/listing.py", "studies/catalog/chain.toml"):
+    for name in ("report/html/page.py", "cli/app.py", "cli/listing.py", "studies/catalog/chain.toml"):
         edit(package / name, "the", "teh")
     assert identity(package) == before
 
@@ -120,11 +120,31 @@ def closure(names: set[str]) -> set[str]:
 def test_whatever_a_run_imports_counts() -> None:
     """The oracle: the import closure of what runs a cell, with every agent and domain of the registries."""
     entries = [entry.target.split(":")[0] for entry in (AGENTS | LINEAR_AGENTS | DOMAINS).values()]
-    begin = {"running/simulate.py", "studies/episodes.py", "studies/store.py"}
+    begin = {"running/simulate.py", "studies/stepped.py", "studies/store.py"}
     needed = closure(begin.union(*(files_of(module) for module in entries)))
     lacking = needed - set(deciding())
-    assert lacking <= {"studies/spec.py", "studies/catalog/__init__.py"}  # what a study asks for is in the cell itself
+    assert {name for name in lacking if not name.startswith("drawing/")} <= {"running/processes.py"}  # who carries it
     assert len(needed) > 50
+
+
+def test_an_audit_depends_on_what_audits_and_a_run_does_not(package: Path) -> None:
+    def digests() -> tuple[str, str]:
+        code_digest.cache_clear()
+        return code_digest(package), code_digest(package, AUDITING)
+
+    before = digests()
+    for name in ("guarantees/audit/measure.py", "studies/audits.py"):
+        (package / name).write_bytes((package / name).read_bytes() + b"\n# more\n")
+        after = digests()
+        assert after[0] == before[0]
+        assert after[1] != before[1]
+        before = after
+
+
+def test_whatever_an_audit_imports_counts() -> None:
+    needed = closure({"studies/audits.py"})
+    lacking = {name for name in needed - set(deciding(PACKAGE, AUDITING)) if not name.startswith("drawing/")}
+    assert lacking <= {"running/processes.py", "studies/spec.py", "studies/record.py", "guarantees/audit/picture.py"}
 
 
 def test_what_is_left_out_is_there() -> None:

@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 import hreach
 from hreach import InputError
 from hreach.errors import whole
-from hreach.studies import episodes, runner
-from hreach.studies.episodes import EpisodeRun, Episodes, run_episodes
+from hreach.running.processes import Processes
+from hreach.running.simulate import Setting
+from hreach.studies import loading, runner, stepped
 from hreach.studies.grid import Cell, cell_of
-from hreach.studies.processes import Processes
-from hreach.studies.runner import run_episode_study
-from hreach.studies.spec import AgentSpec, Study, load, load_catalog
-from hreach.studies.store import EpisodeResult, Result, Store
+from hreach.studies.loading import load, load_catalog
+from hreach.studies.results import Episode, Phase, Result
+from hreach.studies.runner import run_study
+from hreach.studies.spec import AgentSpec, Study
+from hreach.studies.stepped import run_stepped
+from hreach.studies.store import Store
 
 RMDP = AgentSpec(agent="linear-pac-rmdp", params={"h": 1})
 GREEDY = AgentSpec(agent="linear-epsilon-greedy", params={"epsilon": 0.3})
@@ -36,7 +39,7 @@ STUDY = Study(
     settings={"grid": [6, 6]},
     agent=[RMDP, GREEDY],
 )
-Rows = list[tuple[AgentSpec, EpisodeResult]]
+Rows = list[tuple[AgentSpec, Result]]
 
 
 def changed(study: Study, **fields: Any) -> Study:
@@ -45,7 +48,7 @@ def changed(study: Study, **fields: Any) -> Study:
 
 def kept(results: Rows) -> list[list[Any]]:
     """Everything of the results that is data."""
-    return [[p.tolist() for e in (r.learning, r.plain) for p in e.__dict__.values()] for _, r in results]
+    return [[p.tolist() for e in (r.learning, r.final) for p in e.__dict__.values()] for _, r in results]
 
 
 def goal_in(steps: int, total: int) -> Any:
@@ -80,7 +83,7 @@ class Countdown:
 
 
 class Learner:
-    """Acts 1 while it learns and 2 when it is plain."""
+    """Acts 1 while it learns, and its certainty-equivalent copy 2."""
 
     def __init__(self, seed: int, action: int = 1) -> None:
         self.seed, self.action, self.seen = seed, action, 0
@@ -101,25 +104,31 @@ class Learner:
 @pytest.fixture
 def countdown(monkeypatch: pytest.MonkeyPatch) -> Countdown:
     env = Countdown()
-    monkeypatch.setattr(episodes, "make_domain", lambda *args, **params: env)
-    monkeypatch.setattr(episodes, "make_agent", lambda *args, seed, **params: Learner(seed))
+    monkeypatch.setattr(Setting, "environment", lambda self: env)
+    monkeypatch.setattr(stepped, "make_agent", lambda *args, seed, **params: Learner(seed))
     return env
 
 
+def any_run(episodes: int, final: int, number: int) -> Result:
+    return run_stepped(Setting("any", {}, "any", {}, None, episodes), final, [1, 2], number)
+
+
 def test_a_run_keeps_total_length_and_end_of_each_episode(countdown: Countdown) -> None:
-    done = run_episodes("any", {}, "any", {}, 3, 0, [1, 2], 0)
-    assert done.learning.total.tolist() == [11 + 12, 21 + 22 + 23, 31 + 32]
-    assert done.learning.length.tolist() == [2, 3, 2]
-    assert done.learning.terminated.tolist() == [True, False, True]
-    assert done.plain.total.shape == (0,)
+    done = any_run(3, 0, 0)
+    assert (done.by, done.at.tolist()) == ("episodes", [1, 2, 3])
+    assert done.learning.total.tolist() == [[11 + 12, 21 + 22 + 23, 31 + 32]]
+    assert done.learning.length.tolist() == [[2, 3, 2]]
+    assert done.learning.terminated.tolist() == [[True, False, True]]
+    assert done.average_reward.tolist() == [[23 / 2, 89 / 5, 152 / 7]]
+    assert done.final.total.shape == (1, 0)
     assert done.last is None
 
 
-def test_final_episodes_are_of_the_plain_agent_which_nobody_tells_the_learner(countdown: Countdown) -> None:
-    done = run_episodes("any", {}, "any", {}, 3, 2, [1, 2], 0)
+def test_final_episodes_are_of_the_certainty_equivalent_and_the_learner_does_not_see_them(countdown: Countdown) -> None:
+    done = any_run(3, 2, 0)
     assert done.agent["constants"]["seen"] == 7
-    assert done.plain.total.tolist() == [23, 66]
-    assert done.plain.terminated.tolist() == [True, False]
+    assert done.final.total.tolist() == [[23, 66]]
+    assert done.final.terminated.tolist() == [[True, False]]
     assert done.last is not None
     assert done.last.states.tolist() == [[2, 0], [2, 1], [2, 2], [2, 3]]
     assert done.last.actions.tolist() == [2, 2, 2]
@@ -127,13 +136,13 @@ def test_final_episodes_are_of_the_plain_agent_which_nobody_tells_the_learner(co
 
 
 def test_a_single_final_episode_is_the_last_one(countdown: Countdown) -> None:
-    done = run_episodes("any", {}, "any", {}, 1, 1, [1, 2], 0)
+    done = any_run(1, 1, 0)
     assert done.last is not None
     assert done.last.states.tolist() == [[1, 0], [1, 1], [1, 2]]
 
 
 def test_seeds_are_those_of_the_run_and_differ_in_the_final_episodes(countdown: Countdown) -> None:
-    done = run_episodes("any", {}, "any", {}, 2, 1, [1, 2], 5)
+    done = any_run(2, 1, 5)
     env_seed, agent_seed = (int(s) for s in hreach.run_seeds([1, 2], first=5, runs=1)[0])
     given = [seed for seed in countdown.seeds if seed is not None]
     assert given[0] == env_seed
@@ -143,19 +152,20 @@ def test_seeds_are_those_of_the_run_and_differ_in_the_final_episodes(countdown: 
 
 def test_a_run_is_what_the_loop_does_with_the_same_seeds() -> None:
     cell = cell_of(STUDY, RMDP)
-    done = run_episodes(cell.domain, cell.domain_params, cell.agent, cell.params, 3, 0, cell.entropy, 2)
+    done = run_stepped(cell.setting, 0, cell.entropy, 2)
     env_seed, agent_seed = (int(s) for s in hreach.run_seeds(cell.entropy, first=2, runs=1)[0])
     env = hreach.make_domain("mountain-car", max_steps=30)
     agent = hreach.make_agent("linear-pac-rmdp", env, seed=agent_seed, h=1, grid=[6, 6])
     run = hreach.run(env, agent, episodes=3, seed=env_seed)
-    np.testing.assert_allclose(done.learning.total, run.episode_rewards, atol=1e-9)
+    np.testing.assert_allclose(done.learning.total[0], run.episode_rewards, atol=1e-9)
     assert done.learning.length.sum() == len(run.rewards)
 
 
 def test_reaching_the_goal_is_told_from_running_out_of_time() -> None:
     def ends(limit: int) -> tuple[list[bool], list[int]]:
-        done = run_episodes("mountain-car", goal_in(4, limit), "linear-epsilon-greedy", {"grid": [6, 6]}, 2, 0, [0], 0)
-        return done.learning.terminated.tolist(), done.learning.length.tolist()
+        setting = Setting("mountain-car", goal_in(4, limit), "linear-epsilon-greedy", {"grid": [6, 6]}, None, 2)
+        done = run_stepped(setting, 0, [0], 0)
+        return done.learning.terminated[0].tolist(), done.learning.length[0].tolist()
 
     assert ends(3) == ([False, False], [3, 3])
     assert ends(4) == ([True, True], [4, 4])
@@ -175,7 +185,7 @@ def test_the_id_depends_on_the_number_of_episodes(fields: dict[str, Any]) -> Non
 
 
 def test_a_longer_study_begins_with_the_shorter_one(tmp_path: Path) -> None:
-    short, long = (run_episode_study(changed(STUDY, episodes=n), Store(tmp_path)) for n in (2, 3))
+    short, long = (run_study(changed(STUDY, episodes=n), Store(tmp_path)) for n in (2, 3))
     for (_, first), (_, second) in zip(short, long, strict=True):
         assert first.learning.total.tolist() == second.learning.total[:, :2].tolist()
 
@@ -183,24 +193,26 @@ def test_a_longer_study_begins_with_the_shorter_one(tmp_path: Path) -> None:
 # --- the store ---------------------------------------------------------------
 
 
-def some_run(number: int, final: int = 0) -> EpisodeRun:
+def some_run(number: int, final: int = 0) -> Result:
     rng = np.random.default_rng(number)
 
-    def some(count: int) -> Episodes:
-        return Episodes(rng.normal(size=count) * 1e11, rng.integers(1, 9, size=count), rng.random(count) < 0.5)
+    def some(count: int) -> Phase:
+        shape = (1, count)
+        return Phase(rng.normal(size=shape) * 1e11, rng.integers(1, 9, size=shape), rng.random(shape) < 0.5)
 
-    last = episodes.Episode(rng.normal(size=(4, 2)), np.array([0, 2, 1]), rng.normal(size=3)) if final else None
-    return EpisodeRun(some(3), some(final), last, {"origin": "given", "constants": {"slope": float(number)}})
+    last = Episode(rng.normal(size=(4, 2)), np.array([0, 2, 1]), rng.normal(size=3)) if final else None
+    about = {"origin": "given", "constants": {"slope": float(number)}}
+    return Result("episodes", np.arange(1, 4), some(3), some(final), about, last)
 
 
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     store, runs = Store(tmp_path), [some_run(i, final=2) for i in range(3)]
     for number in (2, 0, 1):
-        store.write_episodes(CELL, number, runs[number])
-    result = store.read_episodes(CELL, 3)
-    for phase in ("learning", "plain"):
+        store.write(CELL, number, runs[number])
+    result = store.read(CELL.id, 3)
+    for phase in ("learning", "final"):
         for name in ("total", "length", "terminated"):
-            expected = np.stack([getattr(getattr(run, phase), name) for run in runs])
+            expected = np.concatenate([getattr(getattr(run, phase), name) for run in runs])
             read = getattr(getattr(result, phase), name)
             assert (read.tolist(), read.dtype) == (expected.tolist(), expected.dtype)
     assert result.runs == 3
@@ -213,32 +225,32 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
 
 def test_runs_without_final_episodes_have_none(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.write_episodes(CELL, 0, some_run(0))
-    result = store.read_episodes(CELL, 1)
-    assert result.plain.total.shape == (1, 0)
+    store.write(CELL, 0, some_run(0))
+    result = store.read(CELL.id, 1)
+    assert result.final.total.shape == (1, 0)
     assert result.last is None
 
 
 def test_a_shard_tells_its_cell_its_phases_and_only_of_run_0_the_last_episode(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for number in (0, 7):
-        store.write_episodes(CELL, number, some_run(number, final=1))
+        store.write(CELL, number, some_run(number, final=1))
     tables = [pq.read_table(tmp_path / "shards" / CELL.id / name) for name in ("0-1.parquet", "7-8.parquet")]
     about = [json.loads(table.schema.metadata[b"hreach"]) for table in tables]
     assert about[0]["cell"] == CELL.identity
     assert ["last" in each for each in about] == [True, False]
-    assert tables[1].column_names == ["run", "phase", "episode", "total_reward", "length", "terminated"]
+    assert tables[1].column_names == ["run", "phase", "at", "total_reward", "length", "terminated"]
     assert tables[1]["run"].to_pylist() == [7] * 4
-    assert tables[1]["phase"].to_pylist() == ["learning"] * 3 + ["plain"]
-    assert tables[1]["episode"].to_pylist() == [1, 2, 3, 1]
+    assert tables[1]["phase"].to_pylist() == ["learning"] * 3 + ["final"]
+    assert tables[1]["at"].to_pylist() == [1, 2, 3, 1]
 
 
 def test_runs_that_are_not_there_cannot_be_read(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.write_episodes(CELL, 0, some_run(0))
-    store.write_episodes(CELL, 2, some_run(2))
-    with pytest.raises(InputError, match=r"^runs is 3, but the store holds fewer runs of 'linear-pac-rmdp'"):
-        store.read_episodes(CELL, 3)
+    store.write(CELL, 0, some_run(0))
+    store.write(CELL, 2, some_run(2))
+    with pytest.raises(InputError, match=r"^runs is 3, but the store holds fewer runs of cell '\w{16}'"):
+        store.read(CELL.id, 3)
 
 
 # --- running -----------------------------------------------------------------
@@ -247,24 +259,24 @@ def test_runs_that_are_not_there_cannot_be_read(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """The study run in one process."""
-    return run_episode_study(STUDY, Store(tmp_path_factory.mktemp("alone")))
+    return run_study(STUDY, Store(tmp_path_factory.mktemp("alone")))
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """(agent, number) of every run from now on."""
     calls: list[tuple[str, int]] = []
 
-    def run_and_note(*args: Any) -> EpisodeRun:
-        calls.append((args[2], args[-1]))
-        return run_episodes(*args)
+    def run_and_note(setting: Setting, *rest: Any) -> Result:
+        calls.append((setting.agent, rest[-1]))
+        return run_stepped(setting, *rest)
 
-    monkeypatch.setattr(runner, "run_episodes", run_and_note)
+    monkeypatch.setattr(runner, "run_stepped", run_and_note)
     return calls
 
 
 def test_results_do_not_depend_on_the_number_of_workers(alone: Rows, tmp_path: Path) -> None:
     with Processes(2) as two:
-        assert kept(run_episode_study(STUDY, Store(tmp_path), processes=two)) == kept(alone)
+        assert kept(run_study(STUDY, Store(tmp_path), processes=two)) == kept(alone)
 
 
 def test_rows_differ_and_so_do_runs(alone: Rows) -> None:
@@ -274,20 +286,20 @@ def test_rows_differ_and_so_do_runs(alone: Rows) -> None:
 
 
 def test_a_study_is_gone_on_with_where_it_stopped(alone: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_episode_study(changed(STUDY, agent=[RMDP]), Store(tmp_path), runs=2)
+    run_study(changed(STUDY, agent=[RMDP]), Store(tmp_path), runs=2)
     (tmp_path / "shards" / CELL.id / "0-1.parquet").unlink()
     calls = counted(monkeypatch)
-    assert kept(run_episode_study(STUDY, Store(tmp_path))) == kept(alone)
+    assert kept(run_study(STUDY, Store(tmp_path))) == kept(alone)
     greedy = [("linear-epsilon-greedy", i) for i in range(3)]
     assert calls == [("linear-pac-rmdp", 0), ("linear-pac-rmdp", 2), *greedy]
-    assert kept(run_episode_study(STUDY, Store(tmp_path), runs=2)) != kept(alone)
+    assert kept(run_study(STUDY, Store(tmp_path), runs=2)) != kept(alone)
     assert len(calls) == 5
 
 
 def test_rows_that_ask_for_the_same_thing_are_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = counted(monkeypatch)
     twin = RMDP.model_copy(update={"algorithm": "twin", "reference": True})
-    results = run_episode_study(changed(STUDY, agent=[RMDP, twin]), Store(tmp_path), runs=2)
+    results = run_study(changed(STUDY, agent=[RMDP, twin]), Store(tmp_path), runs=2)
     assert len(calls) == 2
     assert kept(results)[0] == kept(results)[1]
 
@@ -302,15 +314,14 @@ class Diary:
         self.told.append((spec.agent, runs))
         return self.told.append
 
-    def end(self, spec: AgentSpec, result: Result | EpisodeResult) -> None:
-        assert isinstance(result, EpisodeResult)
+    def end(self, spec: AgentSpec, result: Result) -> None:
         self.told.append(result.runs)
 
 
 def test_a_watch_is_told_of_what_is_left_and_of_every_row(tmp_path: Path) -> None:
-    run_episode_study(STUDY, Store(tmp_path), runs=1)
+    run_study(STUDY, Store(tmp_path), runs=1)
     diary = Diary()
-    run_episode_study(STUDY, Store(tmp_path), watch=diary)
+    run_study(STUDY, Store(tmp_path), watch=diary)
     assert diary.told == [("linear-pac-rmdp", 2), 1, 1, 3, ("linear-epsilon-greedy", 2), 1, 1, 3]
 
 
@@ -323,7 +334,7 @@ class Scrambled(Processes):
 
 def test_results_do_not_depend_on_which_run_finishes_first(alone: Rows, tmp_path: Path) -> None:
     diary = Diary()
-    assert kept(run_episode_study(STUDY, Store(tmp_path), processes=Scrambled(), watch=diary)) == kept(alone)
+    assert kept(run_study(STUDY, Store(tmp_path), processes=Scrambled(), watch=diary)) == kept(alone)
     # All of the second row were there before the first of the first.
     assert diary.told == [("linear-pac-rmdp", 3), 1, 1, 1, 3, ("linear-epsilon-greedy", 0), 3]
 
@@ -449,7 +460,7 @@ WRONG = [
     ('agent = "linear-pac-rmdp"', 'agent = "linear-pac-rdmp"', ["did you mean 'linear-pac-rmdp'?"]),
     ('kind = "greater"', 'kind = "grater"', ["claim[0].kind is 'grater'", "'less', 'greater', 'best'"]),
     ('statistic = "goals"', 'statistic = "gaols"', ["claim[1].statistic is 'gaols'", "'goals'"]),
-    ('statistic = "goals"', 'statistic = "plain"', ["statistic is 'plain'", "no final_episodes"]),
+    ('statistic = "goals"', 'statistic = "final"', ["statistic is 'final'", "no final_episodes"]),
     ('than = "B"', 'than = "D"', ["than is 'D'", "known: A, B, C"]),
     ('than = "B"', "than = []", ["than is []", "a label, a list of labels or a number"]),
     ('than = "B"', "than = nan", ["than is nan", "a number"]),
@@ -527,10 +538,12 @@ def test_a_domain_whose_episodes_never_end_is_refused(tmp_path: Path) -> None:
         load(written(tmp_path, text))
 
 
-def test_an_agent_without_plain_cannot_have_final_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hreach.studies.spec.make_agent", lambda *args, **params: object())
+def test_an_agent_that_must_explore_cannot_have_final_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "make_agent", lambda *args, **params: object())
     text = VALID.replace("seed = 4", "seed = 4\nfinal_episodes = 2")
-    with pytest.raises(InputError, match=r"^wrong.toml, line 14: agent is 'linear-pac-rmdp', but must have plain\(\)"):
+    with pytest.raises(
+        InputError, match=r"^wrong.toml, line 14: agent is 'linear-pac-rmdp', but must have a certainty"
+    ):
         load(written(tmp_path, text))
 
 

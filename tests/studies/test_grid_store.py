@@ -17,14 +17,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hreach import InputError
-from hreach.running.simulate import Runs, simulate
+from hreach.running.processes import Processes
+from hreach.running.runs import Runs
+from hreach.running.simulate import simulate
 from hreach.studies import runner
 from hreach.studies.code import code_digest
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.maker import maker
+from hreach.studies.results import Result, checkpoints
 from hreach.studies.runner import run_study
 from hreach.studies.spec import AgentSpec, Study
-from hreach.studies.store import EpisodeResult, Result, Store, checkpoints
+from hreach.studies.stepped import by_steps
+from hreach.studies.store import Store
 
 STEPS = 40
 CELL = Cell("chain", {"length": 5}, "pac-rmdp", {"h": 8, "gamma": 0.9}, steps=STEPS, seed=3)
@@ -58,7 +62,7 @@ def shards(folder: Path) -> Shards:
 
 
 def totals(results: list[tuple[AgentSpec, Result]]) -> list[list[list[float]]]:
-    return [result.total.tolist() for _, result in results]
+    return [result.learning.total.tolist() for _, result in results]
 
 
 def rewards(runs: int, steps: int = STEPS) -> NDArray[np.float64]:
@@ -120,8 +124,8 @@ def test_the_order_of_rows_changes_no_number(tmp_path: Path) -> None:
 def test_a_longer_study_begins_with_the_shorter_one(tmp_path: Path) -> None:
     short, long = (run_study(changed(STUDY, steps=n), Store(tmp_path)) for n in (20, 40))
     for (_, first), (_, second) in zip(short, long, strict=True):
-        assert first.steps.tolist() == second.steps[:20].tolist()
-        assert first.total.tolist() == second.total[:, :20].tolist()
+        assert first.at.tolist() == second.at[:20].tolist()
+        assert first.learning.total.tolist() == second.learning.total[:, :20].tolist()
 
 
 def test_rows_that_ask_for_the_same_thing_are_simulated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,10 +153,13 @@ def test_checkpoints_increase_to_the_last_step_in_even_strides(steps: int) -> No
 @pytest.mark.parametrize("steps", [1, 40, 100, 250, 3000])
 def test_what_is_read_is_the_cumulated_reward_that_was_written(steps: int, tmp_path: Path) -> None:
     cell, reward, store = replace(CELL, steps=steps), rewards(4, steps), Store(tmp_path)
-    store.write(cell, 0, reward, {"origin": "given", "constants": {"h": 8.0}})
-    result = store.read(cell, 4)
-    assert result.steps.tolist() == checkpoints(steps).tolist()
-    assert result.total.tolist() == np.cumsum(reward, axis=1)[:, result.steps - 1].tolist()
+    store.write(cell, 0, by_steps(reward, {"origin": "given", "constants": {"h": 8.0}}))
+    result = store.read(cell.id, 4)
+    assert (result.by, result.runs) == ("steps", 4)
+    assert result.at.tolist() == checkpoints(steps).tolist()
+    assert result.learning.total.tolist() == np.cumsum(reward, axis=1)[:, result.at - 1].tolist()
+    assert result.learning.length.tolist() == [result.at.tolist()] * 4
+    assert (result.final.total.shape, result.last) == ((4, 0), None)
     assert result.agent == {"origin": "given", "constants": {"h": 8.0}}
     np.testing.assert_allclose(result.average_reward[:, -1], reward.mean(axis=1), rtol=1e-12)
 
@@ -163,25 +170,27 @@ def test_a_shard_tells_its_cell_its_constants_and_its_runs(tmp_path: Path) -> No
     table = pq.read_table(tmp_path / "shards" / cell.id / "0-12.parquet")
     about = json.loads(table.schema.metadata[b"hreach"])
     params = {"h": 8, "gamma": 0.9, "prior": 1, "tolerance": 0.01}
-    assert about["cell"] == {**asdict(cell), "params": params, "code": code_digest()}
+    known = {name: value for name, value in asdict(cell).items() if name != "plugins"}
+    assert about["cell"] == {**known, "params": params, "code": code_digest()}
     assert about["runs"] == [0, 12]
     assert about["made"] == maker()
     assert about["agent"] == simulate("chain", "pac-rmdp", {"h": 8}, runs=1, steps=1).agent
-    assert table.column_names == ["run", "step", "total_reward"]
+    assert table.column_names == ["run", "phase", "at", "total_reward", "length", "terminated"]
     assert table["run"].to_pylist() == [run for run in range(12) for _ in range(40)]
-    assert table["step"].to_pylist() == list(range(1, 41)) * 12
+    assert table["at"].to_pylist() == table["length"].to_pylist() == list(range(1, 41)) * 12
+    assert set(table["phase"].to_pylist()) == {"learning"}
 
 
 def test_a_later_shard_numbers_its_runs_from_its_first(tmp_path: Path) -> None:
-    Store(tmp_path).write(CELL, 5, rewards(2), {})
+    Store(tmp_path).write(CELL, 5, by_steps(rewards(2), {}))
     table = pq.read_table(tmp_path / "shards" / CELL.id / "5-7.parquet")
     assert table["run"].to_pylist() == [5] * 40 + [6] * 40
 
 
 def test_results_of_other_cells_are_not_found(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.write(CELL, 0, rewards(4), {})
-    assert store.missing(replace(CELL, seed=4), 4) == [(0, 4)]
+    store.write(CELL, 0, by_steps(rewards(4), {}))
+    assert store.missing(replace(CELL, seed=4).id, 4) == [(0, 4)]
 
 
 # --- ranges of runs ----------------------------------------------------------
@@ -201,7 +210,7 @@ def missing_beside(ranges: list[tuple[int, int]], runs: int) -> list[tuple[int, 
         place.mkdir(parents=True)
         for first, end in ranges:
             (place / f"{first}-{end}.parquet").touch()
-        return Store(Path(folder)).missing(CELL, runs)
+        return Store(Path(folder)).missing(CELL.id, runs)
 
 
 def oracle(ranges: list[tuple[int, int]], runs: int) -> list[tuple[int, int]]:
@@ -231,24 +240,33 @@ def test_other_files_are_no_shards(name: str, tmp_path: Path) -> None:
     place = tmp_path / "shards" / CELL.id
     place.mkdir(parents=True)
     (place / name).write_text("nothing")
-    assert Store(tmp_path).missing(CELL, 4) == [(0, 4)]
+    assert Store(tmp_path).missing(CELL.id, 4) == [(0, 4)]
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3, 4, 9, 10])
 def test_fewer_runs_than_are_stored_are_the_first_ones(runs: int, tmp_path: Path) -> None:
     store, reward = Store(tmp_path), rewards(10)
-    store.write(CELL, 3, reward[3:], {})
-    store.write(CELL, 0, reward[:3], {})
-    assert store.read(CELL, runs).total.tolist() == np.cumsum(reward, axis=1)[:runs].tolist()
+    store.write(CELL, 3, by_steps(reward[3:], {}))
+    store.write(CELL, 0, by_steps(reward[:3], {}))
+    assert store.read(CELL.id, runs).learning.total.tolist() == np.cumsum(reward, axis=1)[:runs].tolist()
+
+
+@pytest.mark.parametrize("runs", range(1, 11))
+def test_shards_that_overlap_are_read_once(runs: int, tmp_path: Path) -> None:
+    """As two processes may leave them that began at the same time."""
+    store, reward = Store(tmp_path), rewards(10)
+    for first, end in ((0, 4), (2, 3), (1, 6), (5, 10), (6, 10)):
+        store.write(CELL, first, by_steps(reward[first:end], {}))
+    assert store.read(CELL.id, runs).learning.total.tolist() == np.cumsum(reward, axis=1)[:runs].tolist()
 
 
 @pytest.mark.parametrize("runs", [3, 11])
 def test_runs_that_are_not_there_cannot_be_read(runs: int, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.write(CELL, 0, rewards(2), {})
-    store.write(CELL, 4, rewards(6), {})
-    with pytest.raises(InputError, match=rf"^runs is {runs}, but the store holds fewer runs of 'pac-rmdp'"):
-        store.read(CELL, runs)
+    store.write(CELL, 0, by_steps(rewards(2), {}))
+    store.write(CELL, 4, by_steps(rewards(6), {}))
+    with pytest.raises(InputError, match=rf"^runs is {runs}, but the store holds fewer runs of cell '{CELL.id}'"):
+        store.read(CELL.id, runs)
 
 
 # --- what is there stays -----------------------------------------------------
@@ -294,9 +312,9 @@ def test_a_shard_is_not_touched_by_later_runs(tmp_path: Path) -> None:
 
 def test_a_shard_that_is_there_is_not_written_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.write(CELL, 0, rewards(4), {})
+    store.write(CELL, 0, by_steps(rewards(4), {}))
     before = shards(tmp_path)
-    store.write(CELL, 0, 2 * rewards(4), {})
+    store.write(CELL, 0, by_steps(2 * rewards(4), {}))
     assert shards(tmp_path) == before
 
 
@@ -304,14 +322,14 @@ def test_a_hole_between_shards_is_filled(tmp_path: Path, monkeypatch: pytest.Mon
     whole = run_study(only(PAC), Store(tmp_path / "whole"))
     cell, store = cell_of(STUDY, PAC), Store(tmp_path / "parts")
     part = simulate("chain", "pac-rmdp", cell.params, runs=4, steps=40, seed=cell.entropy, first_run=3)
-    store.write(cell, 3, part.reward, dict(part.agent))
+    store.write(cell, 3, by_steps(part.reward, part.agent))
     calls = counted(monkeypatch)
     assert totals(run_study(only(PAC), store)) == totals(whole)
     assert calls == [(0, 3), (7, 5)]
 
 
 def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
-    one, three = (run_study(STUDY, Store(tmp_path / str(n)), threads=n) for n in (1, 3))
+    one, three = (run_study(STUDY, Store(tmp_path / str(n)), processes=Processes(n)) for n in (1, 3))
     assert totals(one) == totals(three)
 
 
@@ -333,7 +351,7 @@ def test_results_do_not_depend_on_the_size_of_shards(tmp_path: Path, monkeypatch
 def test_a_study_longer_than_a_shard_still_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_SHARD_STEPS", 1)
     (_, result), *_ = run_study(STUDY, Store(tmp_path), runs=2)
-    assert result.total.shape == (2, 40)
+    assert result.learning.total.shape == (2, 40)
 
 
 class Diary:
@@ -348,9 +366,8 @@ class Diary:
         self.begun.append((spec.agent, runs))
         return self.told.append
 
-    def end(self, spec: AgentSpec, result: Result | EpisodeResult) -> None:
-        assert isinstance(result, Result)
-        self.ended.append((spec.agent, len(result.total)))
+    def end(self, spec: AgentSpec, result: Result) -> None:
+        self.ended.append((spec.agent, result.runs))
 
 
 def test_a_watch_is_told_of_what_is_left_and_of_every_row(tmp_path: Path) -> None:
@@ -385,9 +402,9 @@ def test_a_failing_write_leaves_nothing_behind(
     store = Store(tmp_path)
     break_writing(monkeypatch, error)
     with pytest.raises(type(error)):
-        store.write(CELL, 0, rewards(4), {})
+        store.write(CELL, 0, by_steps(rewards(4), {}))
     assert shards(tmp_path) == {}
-    assert store.missing(CELL, 4) == [(0, 4)]
+    assert store.missing(CELL.id, 4) == [(0, 4)]
 
 
 def test_a_failing_write_leaves_finished_shards_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from hreach import InputError
-from hreach.studies.episodes import Episode, EpisodeRun, Episodes
 from hreach.studies.grid import Cell
 from hreach.studies.maker import maker
+from hreach.studies.results import Episode, Phase, Result
+from hreach.studies.stepped import by_steps
 from hreach.studies.store import Store
 
 STEPS = Cell("chain", {}, "pac-rmdp", {"h": 8}, steps=30, seed=3)
@@ -25,8 +26,9 @@ EPISODES = Cell("mountain-car", {}, "linear-pac-rmdp", {"h": 1}, steps=None, see
 DAMAGED = r"^shard '.*\.parquet' is damaged \(.+\); delete it and run again\.$"
 
 
-def some_episodes(rng: np.random.Generator, count: int) -> Episodes:
-    return Episodes(rng.normal(size=count), rng.integers(1, 99, size=count), rng.random(count) < 0.5)
+def some_episodes(rng: np.random.Generator, count: int) -> Phase:
+    shape = (1, count)
+    return Phase(rng.normal(size=shape), rng.integers(1, 99, size=shape), rng.random(shape) < 0.5)
 
 
 @pytest.fixture
@@ -35,10 +37,11 @@ def store(tmp_path: Path) -> Store:
     rng, store = np.random.default_rng(0), Store(tmp_path)
     about = {"origin": "given", "constants": {"h": 8.0}}
     for first in (0, 3):
-        store.write(STEPS, first, rng.random((3, 30)), about)
+        store.write(STEPS, first, by_steps(rng.random((3, 30)), about))
     for number in (0, 1):
         last = Episode(rng.random((4, 2)), np.array([0, 1, 2]), rng.random(3))
-        store.write_episodes(EPISODES, number, EpisodeRun(some_episodes(rng, 6), some_episodes(rng, 2), last, about))
+        phases = some_episodes(rng, 6), some_episodes(rng, 2)
+        store.write(EPISODES, number, Result("episodes", np.arange(1, 7), *phases, about, last))
     return store
 
 
@@ -47,13 +50,9 @@ Reader = Callable[[Store, int], list[str]]
 
 def checked(store: Store, which: int) -> list[str]:
     """Everything that can be asked of one of the cells, to the last bit."""
-    parts: list[Any]
-    if which == 0:
-        steps = store.read(STEPS, 3)
-        parts, others = [steps], [steps.agent, steps.makers]
-    else:
-        episodes = store.read_episodes(EPISODES, 1)
-        parts, others = [episodes.learning, episodes.plain, episodes.last], [episodes.agent, episodes.makers]
+    result = store.read(STEPS.id, 3) if which == 0 else store.read(EPISODES.id, 1)
+    parts: list[Any] = [result, result.learning, result.final, *([result.last] if result.last else [])]
+    others: list[Any] = [result.by, result.agent, result.makers]
     arrays = [value for part in parts for value in vars(part).values() if isinstance(value, np.ndarray)]
     return [f"{a.dtype} {a.shape} {a.tobytes().hex()}" for a in arrays] + [json.dumps(o) for o in others]
 
@@ -114,7 +113,7 @@ def test_a_shard_that_was_cut_is_refused(length: int, store: Store) -> None:
     path = shard(store, STEPS, "0-3.parquet")
     path.write_bytes(path.read_bytes()[:length])
     with pytest.raises(InputError, match=DAMAGED):
-        store.read(STEPS, 6)
+        store.read(STEPS.id, 6)
 
 
 def test_a_shard_of_another_cell_is_refused(store: Store) -> None:
@@ -122,15 +121,14 @@ def test_a_shard_of_another_cell_is_refused(store: Store) -> None:
     shard(store, other, "0-3.parquet").parent.mkdir()
     shutil.copy(shard(store, STEPS, "0-3.parquet"), shard(store, other, "0-3.parquet"))
     with pytest.raises(InputError, match=r"damaged \(it holds another cell\); delete it and run again\.$"):
-        store.read(other, 3)
+        store.read(other.id, 3)
 
 
 @pytest.mark.parametrize(("cell", "first", "second"), [(STEPS, "0-3", "3-6"), (EPISODES, "0-1", "1-2")])
 def test_a_shard_of_other_runs_is_refused(cell: Cell, first: str, second: str, store: Store) -> None:
     shutil.copy(shard(store, cell, f"{second}.parquet"), shard(store, cell, f"{first}.parquet"))
-    read: Any = store.read if cell is STEPS else store.read_episodes
     with pytest.raises(InputError, match=r"damaged \(it holds other runs than its name says\)"):
-        read(cell, 2)
+        store.read(cell.id, 2)
 
 
 def test_a_shard_whose_numbers_were_edited_is_refused(store: Store) -> None:
@@ -139,9 +137,9 @@ def test_a_shard_whose_numbers_were_edited_is_refused(store: Store) -> None:
     table = pq.read_table(path)
     values = table["total_reward"].to_numpy().copy()
     values[7] += 1e-9
-    pq.write_table(table.set_column(2, "total_reward", [values]), path)
+    pq.write_table(table.set_column(3, "total_reward", [values]), path)
     with pytest.raises(InputError, match=r"damaged \(its content does not fit its checksum\)"):
-        store.read(STEPS, 6)
+        store.read(STEPS.id, 6)
 
 
 def test_a_shard_that_cannot_be_opened_is_said_in_one_sentence(store: Store) -> None:
@@ -149,14 +147,14 @@ def test_a_shard_that_cannot_be_opened_is_said_in_one_sentence(store: Store) -> 
     path.unlink()
     path.mkdir()
     with pytest.raises(InputError, match=r"^shard '.*0-3\.parquet' cannot be read: Is a directory\.$"):
-        store.read(STEPS, 6)
+        store.read(STEPS.id, 6)
 
 
 def test_what_was_damaged_and_deleted_is_missing(store: Store) -> None:
     shard(store, STEPS, "0-3.parquet").unlink()
-    assert store.missing(STEPS, 6) == [(0, 3)]
+    assert store.missing(STEPS.id, 6) == [(0, 3)]
 
 
 def test_a_result_tells_who_computed_it(store: Store) -> None:
-    assert store.read(STEPS, 6).makers == [maker()]
+    assert store.read(STEPS.id, 6).makers == [maker()]
     assert set(maker()) == {"hreach", "Python", "Machine"}

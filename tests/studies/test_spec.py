@@ -11,7 +11,8 @@ import pytest
 
 from hreach import InputError
 from hreach.studies import catalog
-from hreach.studies.spec import AgentSpec, load, load_catalog
+from hreach.studies.loading import load, load_catalog
+from hreach.studies.spec import AgentSpec
 
 VALID = '''\
 # A comment is no key: runs = 1
@@ -160,7 +161,13 @@ WRONG = [
     ("{ h = 8 }", "{ h = -1 }", ["h is -1"]),
     ("{ h = 8 }", '{ h = "x" }', ["h is 'x'", "number"]),
     ('domain = "chain"', 'domain = "chian"', ["'chian'", "did you mean 'chain'?", "known: chain, "]),
-    ('domain = "chain"\ndomain_params = { length = 7 }', 'domain = "hiv"', ["domain is 'hiv'", "finitely many"]),
+    ('domain = "chain"', 'domain = "FrozenLake-v9"', ["'FrozenLake-v9'", "did you mean 'FrozenLake-v1'?"]),
+    ('domain = "chain"', 'domain = "math:pi"', ["domain is 'math:pi'", "something to call", "3.14"]),
+    ('domain = "chain"', 'domain = "no.such:Thing"', ["domain is 'no.such:Thing'", "No module named 'no'"]),
+    ('agent = "bolt"', 'agent = "math:sqrt3"', ["agent is 'math:sqrt3'", "has no 'sqrt3' (did you mean 'sqrt'?)"]),
+    ('agent = "bolt"', 'agent = "math:e"', ["agent is 'math:e'", "something to call"]),
+    ("seed = 4", 'seed = 4\nplugins = ["no.such"]', ["plugins is 'no.such'", "No module named 'no'"]),
+    ("seed = 4", "seed = 4\nplugins = [3]", ["plugins[0] is 3", "string"]),
     ("{ length = 7 }", "{ lenght = 7 }", ["'chain'", "'lenght'", "did you mean 'length'?"]),
     ("{ length = 7 }", "{ length = 1 }", ["length is 1", "at least 2"]),
     ("{ length = 7 }", '{ slip = "often" }', ["slip is 'often'", "number"]),

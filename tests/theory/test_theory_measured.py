@@ -201,7 +201,7 @@ def test_equation_1_the_register_s_functions_give_the_printed_sum() -> None:
 # --- the register ---------------------------------------------------------------------------------------------------
 
 CITED = re.compile(r"Paper:\s+((?:Appendix\s+)?Eq\.\s+\(\d+\)|[A-Z][a-z]+\s+\d+)")
-MODULES = ["discrete", "linear", "measured", "regret"]
+MODULES = ["discrete", "exploration", "ingredients", "linear", "measured", "orders", "propositions", "regret"]
 
 
 def public_functions() -> dict[str, Any]:

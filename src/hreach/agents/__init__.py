@@ -1,15 +1,27 @@
-"""Agents by name. An agent is one file (its formula, its constants, whom to cite) and one line in `AGENTS`."""
+"""Agents by name. An agent is one file (its formula, its constants, whom to cite) and one line in `AGENTS`.
+
+One of another project is named by "module:name" or by an entry point of the group `hreach.agents`, or given as an
+object. It is a factory, called as `factory(env, seed=seed, **params)`, which returns something with `act` and
+`observe`; or a compiled formula, a function whose first parameter is called `problem` (for tables: it returns the
+optimism of a tabular agent) or `task` (for continuous problems), like those of the entries here.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hreach.registry import Entry, lookup
+from hreach.errors import InputError, unknown_name
+from hreach.registry import Entry, Found, Thing, check_parameters, find, offered, parameters_of, takes
+
+if TYPE_CHECKING:
+    from hreach.protocols import Acts
+
+GROUP = "hreach.agents"
 
 AGENTS = {
     "pac-rmdp": Entry(
         "hreach.optimism.pac_rmdp:build",
-        "hope for what h more samples of each pair could show (Algorithm 1)",
+        "optimism for what h more samples of each pair could show (Algorithm 1)",
         "Kawaguchi 2016",
     ),
     "bolt": Entry(
@@ -88,19 +100,52 @@ LINEAR_AGENTS = {
 }
 
 
-def make_agent(name: str, env: Any, *, seed: int = 0, **params: Any) -> Any:
-    """The agent `name` for an environment; `hreach list` names the agents and their own parameters.
+def find_agent(agent: Thing) -> Found:
+    """What an agent's name stands for, or an error that suggests the nearest name."""
+    found = find("agent", agent, AGENTS | LINEAR_AGENTS, GROUP)
+    if found is None:
+        raise unknown_name("agent", agent, {*AGENTS, *LINEAR_AGENTS, *offered(GROUP)})
+    return found
+
+
+def kind_of(found: Found) -> str:
+    """What its first parameter makes it: "problem" or "task" for a compiled formula, "env" for a factory."""
+    first = next(iter(parameters_of(found.factory)), "env")
+    return first if first in ("problem", "task") else "env"
+
+
+def make_agent(agent: Thing, env: Any, /, *, seed: int = 0, **params: Any) -> Any:
+    """The agent of this name for an environment; `hreach list` names the agents and their own parameters.
 
     A tabular agent is for a Gymnasium environment with discrete spaces, or for a `TabularMDP`; what all of them take:
     `make_tabular`. A linear one is for a continuous domain that brings what it has to be told: `make_linear`.
+
+    `agent` may also be "module:name", the name of an entry point, or the factory or formula itself.
 
     >>> import hreach
     >>> agent = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=8)
     >>> agent.act(0) in (0, 1)
     True
     """
-    lookup("agent", name, AGENTS | LINEAR_AGENTS)
+    found = find_agent(agent)
+    kind = kind_of(found)
+    if kind == "env":
+        return _made(found, env, seed, params)
     from hreach.agents.make import make_linear, make_tabular
 
-    make = make_tabular if name in AGENTS else make_linear
-    return make(name, env, seed=seed, **params)
+    make = make_tabular if kind == "problem" else make_linear
+    return make(found.factory, found.label, env, seed=seed, **params)
+
+
+def _made(found: Found, env: Any, seed: int, params: dict[str, Any]) -> Acts:
+    """What a factory makes, if it is an agent."""
+    from hreach.protocols import Acts
+
+    what = f"agent {found.label}"
+    if not takes(found.factory, "seed"):
+        raise InputError(f"{what} takes no seed, but must be called as factory(env, seed=seed, **params).")
+    check_parameters(what, found.factory, {"seed": seed, **params}, given=1)
+    made = found.factory(env, seed=seed, **params)
+    if not isinstance(made, Acts):
+        raise InputError(f"{what} made {type(made).__name__!r}, but must make something with act and observe.")
+    return made

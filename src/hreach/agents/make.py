@@ -11,7 +11,6 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
-from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.agents.agent import Agent, Design
 from hreach.agents.replan import Replan, replan_rule
 from hreach.errors import InputError, at_least, discount, finite, require, shown
@@ -29,14 +28,16 @@ from hreach.problems.problem import Problem
 from hreach.problems.task import task_of
 from hreach.problems.truth import known_reward_of, truth_of
 from hreach.protocols import Stream
-from hreach.registry import check_parameters, parameters_of
+from hreach.registry import Factory, check_parameters, parameters_of
 
 Reward = str | NDArray[np.float64]
 
 
 def make_linear(
-    name: str,
+    build: Factory,
+    label: str,
     env: Any,
+    /,
     *,
     seed: int = 0,
     task: Any = None,
@@ -54,7 +55,7 @@ def make_linear(
     replan: Any = None,
     **params: Any,
 ) -> Any:
-    """A linear agent; what is not given is the domain's own.
+    """A linear agent with the optimism that `build(task, **params)` returns; what is not given is the domain's own.
 
     task            a `hreach.Task`, or a table for the domain's `task()`, e.g. {"model": "step"} for HIV
     features        settings of `hreach.models.features.from_settings`
@@ -71,13 +72,12 @@ def make_linear(
     reward          "known": as the task tells it; "learn": linear in the same features
     replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
     """
-    entry = LINEAR_AGENTS[name]
-    check_parameters(f"agent {name!r}", entry.load(), params, given=1, also=LINEAR_SHARED)
+    check_parameters(f"agent {label}", build, params, given=1, also=LINEAR_SHARED)
     given = {"features": features, "sigma": sigma}
     known = replace(task_of(env, task), **{k: v for k, v in given.items() if v is not None})
     require(reward in ("known", "learn"), "reward", reward, "'known' or 'learn'")
     require(commit in ("first", "all"), "commit", commit, "'first' or 'all'")
-    optimism: LinearOptimism = entry.load()(known, **params)
+    optimism: LinearOptimism = build(known, **params)
     on_tree = segments is not None or (grid is None and known.segments is not None)
 
     def make(own_seed: int, stream: Stream) -> tuple[Regression, OnGrid | OnTree]:
@@ -111,8 +111,10 @@ def make_linear(
 
 
 def make_tabular(
-    name: str,
+    build: Factory,
+    label: str,
     env: Any,
+    /,
     *,
     seed: int = 0,
     gamma: float | None = None,
@@ -125,7 +127,7 @@ def make_tabular(
     ties: Any = "random",
     **params: Any,
 ) -> Any:
-    """A tabular agent.
+    """A tabular agent with the optimism that `build(problem, **params)` returns.
 
     gamma    discount; default: the domain's own, or .95
     reward   "known": what the domain tells; "learn": from the rewards that are paid; or an array (S, A), (S, A, S)
@@ -137,8 +139,7 @@ def make_tabular(
     ties     "random", or all actions in the order of preference
     The rest are the agent's own parameters.
     """
-    entry = AGENTS[name]
-    check_parameters(f"agent {name!r}", entry.load(), params, given=1, also=SHARED)
+    check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
     space = _known(env)
     table = _known_reward(reward, space.reward, space.states, space.actions)
     low, high = _reward_range(r_min, r_max, table)
@@ -152,7 +153,7 @@ def make_tabular(
         low,
         space.ends,
     )
-    optimism: TabularOptimism = entry.load()(problem, **params)
+    optimism: TabularOptimism = build(problem, **params)
 
     def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
         model = Counts(problem, optimism.freeze_at)
@@ -168,8 +169,8 @@ def make_tabular(
     return Agent(Design(optimism, problem.actions, make, settings), seed)
 
 
-SHARED = frozenset(parameters_of(make_tabular)) - {"name", "env", "params"}
-LINEAR_SHARED = frozenset(parameters_of(make_linear)) - {"name", "env", "params"}
+SHARED = frozenset(parameters_of(make_tabular)) - {"build", "label", "env", "params"}
+LINEAR_SHARED = frozenset(parameters_of(make_linear)) - {"build", "label", "env", "params"}
 
 
 class _Known(NamedTuple):

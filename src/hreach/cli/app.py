@@ -6,10 +6,10 @@ import io
 import json
 import os
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,12 +18,14 @@ from hreach.cli import guarantees as commands
 from hreach.errors import InputError, require
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
-    from hreach.report.publish import Finished, FinishedEpisodes
-    from hreach.studies.processes import Processes
+    from hreach.report.finished import Finished
+    from hreach.running.processes import Processes
+    from hreach.studies.results import Result
     from hreach.studies.spec import AgentSpec, Study
-    from hreach.studies.store import EpisodeResult, Result, Store
+    from hreach.studies.store import Store
 
 QUICK_RUNS = 100
 QUICK_EPISODE_RUNS, QUICK_EPISODES = 2, 10
@@ -48,11 +50,11 @@ Jobs = Annotated[
 def list_(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Show the agents, domains and studies that come with hreach.
+    """Show the agents, domains and studies that come with hreach, and what installed distributions add to them.
 
     Example: hreach list --json
     """
-    from hreach.cli.listing import everything
+    from hreach.cli.listing import OURS, everything
 
     entries = everything()
     if as_json:
@@ -62,7 +64,8 @@ def list_(
     for kind, lines in entries.items():
         print(f"\n{kind.upper()}")
         for line in lines:
-            print(f"  {line['name']:<{width}}  {line['description']}")
+            foreign = f"  [{line['from']}]" if line["from"] != OURS else ""
+            print(f"  {line['name']:<{width}}  {line['description']}{foreign}")
             detail = "; ".join(line[k] for k in ("parameters", "citation") if line.get(k))
             if detail:
                 print(f"  {'':<{width}}    {detail}")
@@ -89,13 +92,13 @@ def reproduce(
 
     Example: hreach reproduce chain mountain-car --quick --out results
     """
-    from hreach.studies.spec import load_catalog
+    from hreach.studies.loading import load_catalog
 
     require(not quick or runs is None, "--runs", runs, "left out when --quick is given")
     loaded = [(name, load_catalog(name)) for name in dict.fromkeys(studies or TABLES)]
     if quick:
         loaded = [(name, _quick(study)) for name, study in loaded]
-    _execute(loaded, "Bounded optimal exploration, reproduced", _lead([s for _, s in loaded]), out, runs, jobs, TABLES)
+    _execute(loaded, out, runs, jobs, paper=True)
 
 
 def _quick(study: Study) -> Study:
@@ -103,21 +106,6 @@ def _quick(study: Study) -> Study:
     if study.episodes is None:
         return study.model_copy(update={"runs": QUICK_RUNS})
     return study.model_copy(update={"runs": QUICK_EPISODE_RUNS, "episodes": min(QUICK_EPISODES, study.episodes)})
-
-
-def _lead(studies: list[Study]) -> str:
-    lead = "The experiments of “Bounded Optimal Exploration in MDP” (Kawaguchi, AAAI 2016), run again."
-    if any(study.episodes is None for study in studies):
-        lead += (
-            " The discrete ones: our numbers beside the printed ones, and beside both what the algorithms do with the "
-            "constants that their definitions ask for."
-        )
-    if any(study.episodes is not None for study in studies):
-        lead += (
-            " The continuous ones, of which the paper prints no numbers: what its text says, and whether it came out, "
-            "as printed and without constants set by hand."
-        )
-    return lead
 
 
 @app.command()
@@ -129,12 +117,39 @@ def run(
 ) -> None:
     """Run any agents on any domain, as a TOML file says; finished parts are not computed again.
 
+    Agents and domains of your own, "module:name", are found where Python finds modules, and in the current folder.
+
     Example: hreach run my-study.toml --out results
     """
-    from hreach.studies.spec import load
+    from hreach.studies.loading import load
 
-    loaded = load(study)
-    _execute([(_file_name(study), loaded)], loaded.title, "", out, runs, jobs)
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # at the end: a file here replaces no module of anybody else
+    _execute([(_file_name(study), load(study))], out, runs, jobs)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder in which studies were run.")],
+    studies: Annotated[list[str] | None, typer.Argument(help="Which of its studies (default: all).")] = None,
+) -> None:
+    """Draw tables, figures and the page from finished results; nothing is run.
+
+    Example: hreach report results
+    """
+    from hreach.report.finished import finished
+    from hreach.report.publish import check_folder, publish
+    from hreach.studies.record import names_in
+    from hreach.studies.store import Store
+
+    folder = _expanded(folder)
+    names = list(dict.fromkeys(studies or names_in(folder)))
+    require(bool(names), "DIR", str(folder), "a folder in which a study was finished")
+    check_folder(folder)
+    with _writing(folder):
+        done = [finished(Store(folder), name) for name in names]
+        page = publish(folder, done)
+    _say_where(done, page, folder)
 
 
 app.command()(commands.bound)
@@ -143,20 +158,14 @@ app.command(name="choose-h")(commands.choose_h)
 
 
 def _execute(
-    studies: list[tuple[str, Study]],
-    title: str,
-    lead: str,
-    out: Path,
-    runs: int | None,
-    jobs: int | None,
-    audited: tuple[str, ...] = (),
+    studies: list[tuple[str, Study]], out: Path, runs: int | None, jobs: int | None, paper: bool = False
 ) -> None:
     """Run the studies with progress on the error stream, write everything, print where the page is."""
     from rich.console import Console
 
     from hreach.errors import whole
     from hreach.report.publish import check_folder, publish
-    from hreach.studies.processes import Processes, WorkerDiedError
+    from hreach.running.processes import Processes
     from hreach.studies.spec import MAX_RUNS
     from hreach.studies.store import Store
 
@@ -167,11 +176,21 @@ def _execute(
     check_folder(out)
     store = Store(out)
     console = Console(stderr=True, highlight=False)
-    try:
+    with _writing(out):
         with Processes(jobs) as processes:
-            finished = [_finish(name, study, store, runs, jobs, processes, console) for name, study in studies]
+            done = [_finish(name, study, store, runs, processes, console, paper) for name, study in studies]
         console.print("drawing ...")
-        page = publish(out, title, lead, finished, audited)
+        page = publish(out, done)
+    _say_where(done, page, out)
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """What can stop long work, each in one line."""
+    from hreach.running.processes import WorkerDiedError
+
+    try:
+        yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise InputError(
@@ -184,8 +203,11 @@ def _execute(
     except WorkerDiedError as error:
         print(f"hreach: {error}; what was finished is kept and not computed again.", file=sys.stderr)
         raise typer.Exit(1) from None
+
+
+def _say_where(finished: list[Finished], page: Path, out: Path) -> None:
     for done in finished:
-        print(f"{done.study.title}: {done.summary or 'done'} ({done.seconds:.1f} s)")
+        print(f"{done.study.title}: {done.summary or 'done'} ({done.record.seconds:.1f} s)")
     print(f"page:   {page}\ntables: {out / 'tables'}\nfigures: {out / 'figures'}")
 
 
@@ -194,25 +216,22 @@ def _finish(
     study: Study,
     store: Store,
     runs: int | None,
-    jobs: int | None,
     processes: Processes,
-    console: Any,
-) -> Finished | FinishedEpisodes:
-    """Run one study."""
-    from hreach.report.publish import Finished, FinishedEpisodes
-    from hreach.studies.runner import run_episode_study, run_study
+    console: Console,
+    paper: bool,
+) -> Finished:
+    """Run one study, and audit it if it is one of the paper's tables."""
+    from hreach.report.finished import Finished, audits_of
+    from hreach.studies.finish import finish
 
-    began = time.perf_counter()
     with _progress(console) as progress:
         watch = _Bars(progress, study)
-        if study.episodes is None:
-            results = run_study(study, store, runs, jobs, watch)
-            return Finished(name, study, results, time.perf_counter() - began)
-        by_episodes = run_episode_study(study, store, runs, processes, watch)
-        return FinishedEpisodes(name, study, by_episodes, time.perf_counter() - began)
+        audited = paper and name in TABLES
+        record, results = finish(name, study, store, runs, processes, watch, audited=audited, paper=paper)
+    return Finished(record, results, audits_of(store, record))
 
 
-def _progress(console: Any) -> Progress:
+def _progress(console: Console) -> Progress:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -230,17 +249,22 @@ class _Bars:
     def __init__(self, progress: Progress, study: Study) -> None:
         self._progress = progress
         self._all = progress.add_task(study.title, total=len(study.agent))
-        self._row: Any = None
+        self._row: TaskID | None = None
 
     def begin(self, spec: AgentSpec, runs: int) -> Callable[[int], None]:
         task = self._progress.add_task(_name(spec), total=runs)
         self._row = task
         return lambda done: self._progress.advance(task, done)
 
-    def end(self, spec: AgentSpec, result: Result | EpisodeResult) -> None:
-        self._progress.remove_task(self._row)
+    def end(self, spec: AgentSpec, result: Result) -> None:
+        if self._row is not None:
+            self._progress.remove_task(self._row)
         self._progress.advance(self._all)
         self._progress.console.print(f"{_name(spec):<34} {result.headline}", markup=False, emoji=False)
+
+    def audits(self, left: int) -> Callable[[int], None]:
+        task = self._progress.add_task("audits", total=left)
+        return lambda done: self._progress.advance(task, done)
 
 
 def _name(spec: AgentSpec) -> str:
@@ -249,9 +273,9 @@ def _name(spec: AgentSpec) -> str:
 
 def _file_name(path: Path) -> str:
     """A study's file name as a name for tables, figures and the page's anchors."""
-    from hreach.report.page import CONTENTS, PROVENANCE
+    from hreach.report.html.page import CONTENTS, PROVENANCE
+    from hreach.report.pictures import file_name
     from hreach.report.promises import ANCHOR as PROMISES
-    from hreach.report.publish import file_name
     from hreach.studies import catalog
 
     safe = file_name(path.stem) or "study"

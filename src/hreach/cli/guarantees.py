@@ -79,7 +79,7 @@ def choose_h(
 
     Example: hreach choose-h --lifetime 3000 --domain chain --domain modified-chain
     """
-    from hreach.guarantees.choose_h import choice as choosing
+    from hreach.guarantees import choose_h as choosing
 
     require((states is None) == (actions is None), "--actions", actions, "given together with --states")
     sizes = None if states is None or actions is None else (states, actions)

@@ -1,4 +1,4 @@
-"""What comes with hreach, as plain data; nothing is imported that takes time."""
+"""What can be named, as plain data; nothing is imported that takes time, and nothing of other projects."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ import tomllib
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hreach.agents import AGENTS, LINEAR_AGENTS
+from hreach.agents import GROUP as AGENT_GROUP
 from hreach.domains import DOMAINS
-from hreach.registry import Entry
+from hreach.domains import GROUP as DOMAIN_GROUP
+from hreach.registry import Entry, offered
 from hreach.studies import catalog
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+OURS = "hreach"
 
 
 def everything() -> dict[str, list[dict[str, str]]]:
-    """Agents, domains and studies, each with name, description, parameters and citation."""
+    """Agents, domains and studies, each with name, description, parameters, citation and where it comes from."""
+    agents = AGENTS | LINEAR_AGENTS
     return {
-        "agents": [_line(name, entry, skip=1) for name, entry in (AGENTS | LINEAR_AGENTS).items()],
-        "domains": [_line(name, entry) for name, entry in DOMAINS.items()],
+        "agents": [_line(name, entry, skip=1) for name, entry in agents.items()] + _offered(AGENT_GROUP, agents),
+        "domains": [_line(name, entry) for name, entry in DOMAINS.items()] + _offered(DOMAIN_GROUP, DOMAINS),
         "studies": _studies(),
     }
 
@@ -30,7 +38,22 @@ def _line(name: str, entry: Entry, skip: int = 0) -> dict[str, str]:
         "description": entry.description,
         "parameters": ", ".join(_parameters(entry)[skip:]),
         "citation": entry.citation,
+        "from": OURS,
     }
+
+
+def _offered(group: str, ours: Mapping[str, Entry]) -> list[dict[str, str]]:
+    """What installed distributions offer; a name of ours is ours."""
+    return [
+        {"name": name, "description": point.value, "from": _distribution(point)}
+        for name, point in sorted(offered(group).items())
+        if name not in ours
+    ]
+
+
+def _distribution(point: EntryPoint) -> str:
+    """Name and version of the distribution that offers an entry point."""
+    return "unknown" if point.dist is None else f"{point.dist.name} {point.dist.version}"
 
 
 def _parameters(entry: Entry) -> list[str]:
@@ -56,7 +79,8 @@ def _studies() -> list[dict[str, str]]:
         {
             "name": name,
             "description": f"{study['title']}: {len(study['agent'])} rows, {study['runs']} runs{_length(study)} each",
-            "citation": f"Kawaguchi 2016, {'A7' if 'episodes' in study else 'A5'}",
+            "citation": study["citation"],
+            "from": OURS,
         }
         for name, study in studies.items()
     ]

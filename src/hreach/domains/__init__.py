@@ -1,11 +1,20 @@
-"""Where transitions come from. A domain is one file and one line in `DOMAINS`."""
+"""Where transitions come from. A domain is one file and one line in `DOMAINS`.
+
+One of another project is named by "module:name", by an entry point of the group `hreach.domains` or by its id with
+Gymnasium, or given as an object: a factory, called as `factory(**params)`, which returns a Gymnasium environment.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from functools import partial
+from typing import Any, Protocol, SupportsFloat, runtime_checkable
 
 from hreach.domains import gymnasium_ids
-from hreach.registry import Entry, lookup
+from hreach.errors import InputError, nearest, unknown_name
+from hreach.registry import Entry, Found, Thing, check_parameters, find, imported, offered
+
+GROUP = "hreach.domains"
 
 DOMAINS = {
     "chain": Entry(
@@ -47,9 +56,81 @@ DOMAINS = {
 }
 
 
-def make_domain(name: str, **params: Any) -> Any:
-    """The environment of this name, e.g. `make_domain("chain", length=7)`."""
-    return lookup("domain", name, DOMAINS).build(f"domain {name!r}", params)
+@runtime_checkable
+class Steps(Protocol):
+    """What `hreach.run` needs of an environment: Gymnasium's two methods."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Take an action."""
+
+
+def make_domain(domain: Thing, /, **params: Any) -> Any:
+    """The environment of this name, e.g. `make_domain("chain", length=7)`.
+
+    `domain` is a name of `hreach list`, "module:name", the id of an environment that is registered with Gymnasium
+    ("FrozenLake-v1", or "module:Id-v0" where importing the module registers it), or a callable that makes one.
+    """
+    found = find_domain(domain)
+    check_parameters(f"domain {found.label}", found.factory, params)
+    env = found.factory(**params)
+    if not isinstance(env, Steps):
+        raise InputError(
+            f"domain {found.label} made {type(env).__name__!r}, but must make something with reset and step."
+        )
+    return env
+
+
+def find_domain(domain: Thing) -> Found:
+    """What a domain's name stands for, or an error that suggests the nearest name.
+
+    In "module:name" the name is one of the module, if it has it, or else an id that it registers with Gymnasium.
+    """
+    if isinstance(domain, str) and (found := _of_gymnasium(domain)) is not None:
+        return found
+    found = find("domain", domain, DOMAINS, GROUP)
+    if found is None:
+        raise unknown_name("domain", domain, {*DOMAINS, *offered(GROUP), *_alike(str(domain))})
+    return found
+
+
+def _of_gymnasium(domain: str) -> Found | None:
+    """A registered environment, unless the name is one of ours or of a module."""
+    from gymnasium.envs.registration import registry
+
+    module_name, _, name = domain.rpartition(":")
+    if domain in DOMAINS:
+        return None
+    if module_name:
+        module = imported("domain", domain, module_name)
+        if name in vars(module) or name not in registry:
+            return None
+    if name not in registry:
+        return None
+    entry = registry[name].entry_point
+    module_name = entry.partition(":")[0] if isinstance(entry, str) else entry.__module__ if callable(entry) else ""
+    modules = () if module_name.partition(".")[0] in ("", "hreach") else (module_name,)
+    return Found(repr(domain), partial(_make_registered, name), modules)
+
+
+def _make_registered(name: str, **params: Any) -> Any:
+    import gymnasium
+
+    try:
+        return gymnasium.make(name, **params)
+    except (gymnasium.error.Error, TypeError) as error:
+        why = " ".join(str(error).split())
+        raise InputError(f"domain is {name!r}, which Gymnasium cannot make: {why.rstrip('.')}.") from error
+
+
+def _alike(name: str) -> list[str]:
+    """The registered id that is nearest to a name that looks like one."""
+    from gymnasium.envs.registration import registry
+
+    close = nearest(name, list(registry)) if re.search(r"/|-v\d+$", name) else None
+    return [close] if close else []
 
 
 # `gymnasium.make("hreach/Chain-v0")` works once hreach is imported, before or after Gymnasium.

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from hreach.domains.hiv_dynamics import STATE_NAMES
-from hreach.drawing.canvas import COLOURS, GREY, INK, PALE, canvas
+from hreach.drawing.canvas import canvas, own_style
+from hreach.drawing.palette import COLOURS, GREY, INK, RULE, SHADE
 
 Array = NDArray[np.float64]
 
 
-def draw(days: NDArray[np.int64], amounts: Array, given: NDArray[np.bool_], healthy: Array, episode_days: int) -> Any:
+@own_style()
+def draw(
+    days: NDArray[np.int64], amounts: Array, given: NDArray[np.bool_], healthy: Array, episode_days: int
+) -> Figure:
     """A figure of the amounts (N, 6), above 0, on `days` (N,), in an episode of `episode_days`.
 
     given     (D, 2): whether RTI and PI were taken on each day
     healthy   (6,): the healthy steady state, or NaN
     """
-    figure = canvas(840, 560)
+    figure = canvas(8.4, 5.6)
     curves = figure.add_axes((0.085, 0.27, 0.84, 0.63))
     bands = figure.add_axes((0.085, 0.1, 0.84, 0.115), sharex=curves)
     low = min(1e-2, 10 ** math.floor(math.log10(amounts.min())))
@@ -35,7 +39,7 @@ def draw(days: NDArray[np.int64], amounts: Array, given: NDArray[np.bool_], heal
             at = (1.008, 10 ** heights[j])
             curves.annotate(name, at, xycoords=("axes fraction", "data"), color=colour, va="center")
     curves.set(yscale="log", ylim=(low, high), xlim=(0, episode_days), ylabel="cells or copies per ml")
-    curves.grid(axis="y", color=PALE, lw=0.6)
+    curves.grid(axis="y", color=RULE, lw=0.6)
     curves.tick_params(labelbottom=False)
     curves.legend(
         loc="lower left", bbox_to_anchor=(0, 1.0), ncols=6, frameon=False, columnspacing=1.4, handlelength=1.3
@@ -43,7 +47,7 @@ def draw(days: NDArray[np.int64], amounts: Array, given: NDArray[np.bool_], heal
     words = f"day {len(given)}"
     curves.text(1, 1.03, words, transform=curves.transAxes, ha="right", color=INK, fontsize=11)
     for row in (0, 1):  # PI beneath RTI
-        bands.axhspan(row + 0.12, row + 0.88, color="#f2f2f2", lw=0)
+        bands.axhspan(row + 0.12, row + 0.88, color=SHADE, lw=0)
         bands.broken_barh(_runs(given[:, 1 - row]), (row + 0.12, 0.76), color=INK if row else GREY, lw=0)
     bands.set(ylim=(0, 2), yticks=[0.5, 1.5], yticklabels=["PI", "RTI"], xlabel="days (dotted: healthy steady state)")
     bands.tick_params(axis="y", length=0)

@@ -178,62 +178,21 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         return x, v
 
     def _picture(self) -> NDArray[np.uint8]:
-        from matplotlib.patches import Circle, Polygon
+        from hreach.domains.mountain_car_picture import Scene, draw
+        from hreach.drawing.canvas import pixels
 
-        from hreach.drawing.canvas import COLOURS, GREY, INK, canvas, pixels
-
-        width, height = 600, 400
-        span = self._high - self._low
-        figure = canvas(width, height)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set_axis_off()
-        axes.set_facecolor("white")
-        # One unit is as long upwards as sideways, or the wheels would be ellipses.
-        axes.set(xlim=(self._low, self._high), ylim=(-0.16 * span, (height / width - 0.16) * span))
-        x = np.linspace(self._low, self._high, 400)
-        axes.fill_between(x, -span, _hill(x, span), color="#e8e2d6", zorder=1)
-        left, right = np.clip(self.cheap_zone, self._low, self._high)
-        zone = np.linspace(left, right, 100)
-        axes.fill_between(zone, -span, _hill(zone, span), color=COLOURS[5], alpha=0.45, lw=0, zorder=2)
-        axes.plot(x, _hill(x, span), color="#6b5f4b", lw=2.5, zorder=3)
-        words = f"cheap\n{-self.cheap_cost:g} a step"
-        axes.text((left + right) / 2, -0.1 * span, words, color=INK, fontsize=7.5, ha="center", va="center", zorder=4)
-
-        foot = float(_hill(np.array([self.goal]), span)[0])
-        top = foot + 0.1 * span
-        axes.plot([self.goal, self.goal], [foot, top], color=INK, lw=2, zorder=4)
-        flag = [(self.goal, top), (self.goal + 0.045 * span, top - 0.02 * span), (self.goal, top - 0.04 * span)]
-        axes.add_patch(Polygon(flag, closed=True, color=COLOURS[1], zorder=4))
-
-        along, up = _directions(self._x, span)
-        base = np.array([self._x, float(_hill(np.array([self._x]), span)[0])])
-        radius, length = 0.0105 * span, 0.034 * span
-        wheels = [base + side * 0.6 * length * along + radius * up for side in (-1, 1)]
-        outline = ((-1, 1), (1, 1), (1, 2.4), (0.45, 2.6), (0.2, 3.8), (-0.55, 3.8), (-0.75, 2.6), (-1, 2.4))
-        body = [base + s * length * along + t * radius * up for s, t in outline]
-        axes.add_patch(Polygon(body, closed=True, facecolor=COLOURS[0], edgecolor=INK, lw=1, zorder=5))
-        for wheel in wheels:
-            axes.add_patch(Circle((wheel[0], wheel[1]), radius, facecolor=INK, edgecolor="white", lw=0.8, zorder=6))
-        if abs(self._v) > 0.2 * self.speed_limit:
-            tip = base + 4.6 * radius * up
-            arrow = {"arrowstyle": "-|>", "color": COLOURS[1], "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
-            reach = 0.09 * span * self._v / self.speed_limit * along
-            axes.annotate("", tuple(tip + reach), tuple(tip), arrowprops=arrow, annotation_clip=False, zorder=7)
-        words = f"step {self._steps}    x = {self._x:+.3f}    v = {self._v:+.4f}"
-        axes.text(0.03, 0.95, words, transform=axes.transAxes, color=GREY, fontsize=10, va="top", family="monospace")
-        return pixels(figure)
-
-
-def _hill(x: Array, span: float) -> Array:
-    """Height at x, as it is drawn. Gravity pulls by -cos(3 x), so the slope is that of sin(3 x) / 3."""
-    return 0.13 * span * (np.sin(3 * x) + 1.0)
-
-
-def _directions(x: float, span: float) -> tuple[Array, Array]:
-    """Unit vectors along the hill and away from it."""
-    slope = 0.39 * span * math.cos(3 * x)
-    along = np.array([1.0, slope]) / math.hypot(1.0, slope)
-    return along, np.array([-along[1], along[0]])
+        scene = Scene(
+            low=self._low,
+            high=self._high,
+            goal=self.goal,
+            cheap_zone=self.cheap_zone,
+            cheap_cost=self.cheap_cost,
+            speed_limit=self.speed_limit,
+            x=self._x,
+            v=self._v,
+            steps=self._steps,
+        )
+        return pixels(draw(scene))
 
 
 def _pair(field: str, value: Any) -> tuple[float, float]:

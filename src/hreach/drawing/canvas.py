@@ -1,21 +1,36 @@
-"""What the pictures of the continuous domains share. Importing this imports Matplotlib, so domains do it late."""
+"""An empty figure, in a style that depends on nobody's settings, and its pixels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 DPI = 100
-INK, GREY, PALE = "#222222", "#767676", "#d9d9d9"
-# Okabe and Ito's colours without the yellow, which is lost on white: told apart by colour-blind eyes.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
-def canvas(width: int, height: int) -> Figure:
-    """An empty white figure of this many pixels. It belongs to no window and to no global list of figures."""
-    figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI, facecolor="white")
+@contextmanager
+def own_style(salt: str = "hreach") -> Iterator[None]:
+    """Draw with matplotlib's own defaults, whatever the user's matplotlibrc says, and leave no trace.
+
+    `salt` decides the ids inside an SVG: the same figure has the same ones.
+    """
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        # Letters as paths: a picture must look the same on a machine without the fonts.
+        matplotlib.rcParams.update({"svg.hashsalt": salt, "svg.fonttype": "path", "axes.linewidth": 0.7})
+        yield
+
+
+def canvas(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
+    """An empty white figure of this many inches. It belongs to no window and to no global list of figures."""
+    figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white", layout=layout)
     FigureCanvasAgg(figure)
     return figure
 

@@ -45,7 +45,7 @@ from numpy.typing import ArrayLike
 
 from hreach.compiling import Array, Formula
 from hreach.errors import InputError, at_least, positive, require, shown
-from hreach.guarantees.theory.discrete import known_threshold
+from hreach.guarantees.theory.ingredients import known_threshold
 from hreach.optimism.schedules import adaptive, growing
 from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem

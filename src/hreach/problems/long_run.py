@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
+
+from hreach.problems.solving import solved_sparse
 
 Array = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ def long_run(chain: Any, start: Array) -> Array:
     reached = np.where(passing, 0.0, start)
     if passing.any():
         inside = matrix[passing][:, passing]
-        visits = _solve((sparse.eye_array(inside.shape[0]) - inside).T, start[passing])
+        visits = solved_sparse((sparse.eye_array(inside.shape[0]) - inside).T, start[passing])
         reached[~passing] += visits @ matrix[passing][:, ~passing]
     weight = np.bincount(label, weights=reached, minlength=classes)
     share = np.zeros(len(start))
@@ -54,8 +55,4 @@ def _stationary(chain: Any) -> Array:
     system[size - 1] = np.ones(size)
     right = np.zeros(size)
     right[-1] = 1.0
-    return np.maximum(_solve(system, right), 0.0)
-
-
-def _solve(system: Any, right: Array) -> Array:
-    return np.asarray(splu(sparse.csc_matrix(system)).solve(right), dtype=np.float64)
+    return np.maximum(solved_sparse(system, right), 0.0)

@@ -6,8 +6,8 @@
 A transition may end the episode, with the probability e(s, a, s'): then it pays R(s, a, s') and nothing follows, so
 gamma (1 - e(s, a, s')) stands in the place of gamma.
 
-V^pi is one sparse linear solve, V* is policy iteration with that solve, which ends with the exact optimum after
-finitely many improvements. Transitions are held as a sparse matrix with one row for each pair, row s |A| + a.
+V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`). Transitions are
+held as a sparse matrix with one row for each pair, row s |A| + a; so is a reward that was given sparse.
 
 >>> import numpy as np
 >>> mdp = TabularMDP(P=np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]),
@@ -33,14 +33,14 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from hreach.errors import InputError, array, discount, require
 from hreach.problems.long_run import long_run
 from hreach.problems.ranges import ValueRange
+from hreach.problems.solving import Optimum, best_policy, solved
+from hreach.problems.tables import ROW_TOLERANCE, endings, of_entries, rewards, start_distribution, transitions
 
 Array = NDArray[np.float64]
-_ROW_TOLERANCE = 1e-9
 
 
 class TabularMDP:
@@ -54,12 +54,12 @@ class TabularMDP:
 
     def __init__(self, P: Any, R: Any, gamma: float, start: int | ArrayLike = 0, end: Any = None) -> None:
         self.gamma = discount(gamma)
-        self._P, self.actions = _transitions(P)
+        self._P, self.actions = transitions(P)
         self.states = self._P.shape[1]
-        self._table = _reward_table(R, self._P.shape)
-        self._reward = _of_entries(self._table, self._P)
-        self._end = _ends(end, self._P)
-        self.start = _start(start, self.states)
+        self._table = rewards(R, self._P.shape)
+        self._reward = of_entries(self._table, self._P)
+        self._end = endings(end, self._P)
+        self.start = start_distribution(start, self.states)
 
     @classmethod
     def load(cls, path: str | Path) -> TabularMDP:
@@ -134,8 +134,8 @@ class TabularMDP:
         return self._dense(self._sparse(self.probability * self._end))
 
     def reward_table(self) -> Array:
-        """R as it was given, (S, A) or (S, A, S); a sparse R becomes (S, A, S)."""
-        return self._table
+        """R as it was given, (S, A) or (S, A, S); of a sparse R, which is kept sparse, a dense copy (S, A, S)."""
+        return self._dense(self._table) if sparse.issparse(self._table) else np.asarray(self._table)
 
     @cached_property
     def expected_reward(self) -> Array:
@@ -151,16 +151,15 @@ class TabularMDP:
     def policy_value(self, policy: ArrayLike) -> Array:
         """V^pi for a policy given as actions (S,) or as probabilities (S, A)."""
         chain, reward = self._under(policy)
-        system = sparse.eye_array(self.states, format="csc") - self.gamma * chain.tocsc()
-        return np.asarray(splu(sparse.csc_matrix(system)).solve(reward), dtype=np.float64)
+        return solved(chain, reward, self.gamma)
 
     def optimal_value(self) -> Array:
         """V*, shape (S,)."""
-        return self._optimum[0].copy()
+        return self._optimum.value.copy()
 
     def optimal_policy(self) -> NDArray[np.int64]:
         """An optimal action for each state, shape (S,)."""
-        return self._optimum[1].copy()
+        return self._optimum.policy.copy()
 
     def average_reward(self, policy: ArrayLike) -> float:
         """Long-run average reward per step of a policy from the start distribution (Cesaro limit).
@@ -192,17 +191,8 @@ class TabularMDP:
         return np.asarray(matrix.toarray()).reshape(self.states, self.actions, self.states)
 
     @cached_property
-    def _optimum(self) -> tuple[Array, NDArray[np.int64]]:
-        policy = np.argmax(self.backup(np.zeros(self.states)), axis=1)
-        while True:
-            value = self.policy_value(policy)
-            q = self.backup(value)
-            best = q.max(axis=1)
-            here = q[np.arange(self.states), policy]
-            worse = here < best - 1e-12 * np.maximum(1.0, np.abs(best))
-            if not worse.any():
-                return value, policy
-            policy = np.where(worse, q.argmax(axis=1), policy)
+    def _optimum(self) -> Optimum:
+        return best_policy(self._goes_on, self.expected_reward, self.gamma)
 
     def _under(self, policy: ArrayLike) -> tuple[Any, Array]:
         """Transition matrix (S, S), without what ends the episode, and reward (S,) under a policy."""
@@ -215,106 +205,8 @@ class TabularMDP:
             rows = np.arange(self.states) * self.actions + chosen
             return self._goes_on[rows], self.expected_reward.reshape(-1)[rows]
         weights = array("policy", policy)
-        ok = bool(np.all(weights >= 0) and np.all(np.abs(weights.sum(axis=1) - 1) <= _ROW_TOLERANCE))
+        ok = bool(np.all(weights >= 0) and np.all(np.abs(weights.sum(axis=1) - 1) <= ROW_TOLERANCE))
         require(ok, "policy", policy, "probabilities, each row at least 0 and summing to 1")
         pairs = np.arange(self.states * self.actions)
         mix = sparse.csr_array((weights.reshape(-1), pairs, np.arange(self.states + 1) * self.actions))
         return mix @ self._goes_on, (weights * self.expected_reward).sum(axis=1)
-
-
-def _transitions(P: Any) -> tuple[Any, int]:
-    """P checked, as CSR of shape (S A, S), and |A|."""
-    if sparse.issparse(P):
-        matrix = sparse.csr_array(P, dtype=np.float64, copy=True)
-        states = matrix.shape[1]
-        ok = states > 0 and matrix.shape[0] > 0 and matrix.shape[0] % states == 0
-        require(ok, "P shape", matrix.shape, "(S * A, S) with S and A at least 1")
-        actions = matrix.shape[0] // states
-    else:
-        dense = array("P", P)
-        ok = dense.ndim == 3 and dense.shape[0] == dense.shape[2] and 0 not in dense.shape
-        require(ok, "P shape", dense.shape, "(S, A, S) with S and A at least 1")
-        states, actions = dense.shape[:2]
-        matrix = sparse.csr_array(np.where(np.isnan(dense), -np.inf, dense).reshape(states * actions, states))
-    matrix.sum_duplicates()
-    _check_rows(matrix, actions)
-    matrix.eliminate_zeros()
-    return matrix, actions
-
-
-def _check_rows(matrix: Any, actions: int) -> None:
-    """Every entry a probability, every row summing to 1; the error names the first bad pair."""
-    bad = ~(matrix.data >= 0) | ~np.isfinite(matrix.data)
-    if bad.any():
-        k = int(np.argmax(bad))
-        row = int(np.searchsorted(matrix.indptr, k, side="right")) - 1
-        where = f"P[{row // actions}, {row % actions}, {matrix.indices[k]}]"
-        given = "nan or infinite" if not np.isfinite(matrix.data[k]) else f"{matrix.data[k]:g}"
-        raise InputError(f"{where} is {given}, but must be a probability of at least 0.")
-    sums = np.asarray(matrix.sum(axis=1)).reshape(-1)
-    off = np.abs(sums - 1) > _ROW_TOLERANCE
-    if off.any():
-        row = int(np.argmax(off))
-        where = f"P[{row // actions}, {row % actions}]"
-        raise InputError(f"{where} sums to {sums[row]:.12g}, but every row of P must sum to 1.")
-
-
-def _reward_table(R: Any, shape: tuple[int, int]) -> Array:
-    """R checked, as a dense array."""
-    states, actions = shape[1], shape[0] // shape[1]
-    if sparse.issparse(R):
-        require(R.shape == shape, "R shape", R.shape, f"the shape of P, {shape}")
-        table = np.asarray(R.toarray(), dtype=np.float64).reshape(states, actions, states)
-    else:
-        table = array("R", R)
-    shapes = ((states, actions), (states, actions, states))
-    require(table.shape in shapes, "R shape", table.shape, f"{shapes[0]} or {shapes[1]}")
-    _check_finite(table)
-    return table
-
-
-def _of_entries(table: Array, P: Any) -> Array:
-    """A table (S, A) or (S, A, S) at every possible transition, in the order of P's entries."""
-    rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-    flat = table.reshape(P.shape[0], -1)
-    return np.ascontiguousarray(flat[rows, P.indices if table.ndim == 3 else 0])
-
-
-def _ends(end: Any, P: Any) -> Array:
-    """e of every possible transition, in the order of P's entries."""
-    if end is None:
-        return np.zeros(P.nnz)
-    states, actions = P.shape[1], P.shape[0] // P.shape[1]
-    if sparse.issparse(end):
-        require(end.shape == P.shape, "end shape", end.shape, f"the shape of P, {P.shape}")
-        table = np.asarray(end.toarray(), dtype=np.float64).reshape(states, actions, states)
-    else:
-        table = array("end", end)
-    shapes = ((states, actions), (states, actions, states))
-    require(table.shape in shapes, "end shape", table.shape, f"{shapes[0]} or {shapes[1]}")
-    bad = ~((table >= 0) & (table <= 1))
-    if bad.any():
-        where = [int(i) for i in np.argwhere(bad)[0]]
-        raise InputError(f"end{where} is {table[tuple(where)]:g}, but must be a probability from 0 to 1.")
-    return _of_entries(table, P)
-
-
-def _check_finite(table: Array) -> None:
-    bad = ~np.isfinite(table)
-    if bad.any():
-        where = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise InputError(f"R{list(where)} is {table[where]:g}, but every reward must be a finite number.")
-
-
-def _start(start: int | ArrayLike, states: int) -> Array:
-    """The start distribution, shape (S,)."""
-    given = np.asarray(start)
-    if given.ndim == 0:
-        ok = np.issubdtype(given.dtype, np.integer) and 0 <= int(given) < states
-        require(bool(ok), "start", start, f"a state from 0 to {states - 1}, or a distribution over states")
-        return np.asarray(np.eye(states)[int(given)])
-    weights = array("start", start)
-    require(weights.shape == (states,), "start shape", weights.shape, f"({states},)")
-    ok = bool(np.all(weights >= 0) and abs(weights.sum() - 1) <= _ROW_TOLERANCE)
-    require(ok, "start", start, "probabilities, each at least 0 and summing to 1")
-    return weights

@@ -32,20 +32,12 @@ from numpy.typing import ArrayLike, NDArray
 from hreach.errors import require, whole
 from hreach.models.counts import predict
 from hreach.problems.mdp import TabularMDP
+from hreach.problems.solving import IMPROVES, Optimum, Policy, best_policy, solved
 from hreach.reach.weight import DIGITS
 
 Array = NDArray[np.float64]
-Policy = NDArray[np.int64]
 Ties = Literal["largest", "least", "first"]
 TIES: tuple[Ties, ...] = get_args(Ties)
-_IMPROVES = 1e-12  # relative gain below which another action does not count as better
-
-
-class Optimum(NamedTuple):
-    """value: (S,), policy: (S,) actions that attain it."""
-
-    value: Array
-    policy: Policy
 
 
 class NearestModels:
@@ -138,7 +130,7 @@ def _among(
         model = nearest.toward(sign * target) * goes_on[..., None]
         q = (model * target).sum(axis=2)
         gain = (q[states, chosen] - value) * sign
-        close = _IMPROVES * np.maximum(1.0, np.abs(value))
+        close = IMPROVES * np.maximum(1.0, np.abs(value))
         if sign < 0 and (gain > close).any():
             continue
         worse = q.max(axis=1) > value + close
@@ -148,27 +140,13 @@ def _among(
 
 
 def optimum(model: Array, reward: Array, gamma: float, policy: Policy | None = None) -> Optimum:
-    """V(s) = max_a sum_s' model(s'|s, a) [R + gamma V(s')] by policy iteration, each policy solved exactly.
+    """V(s) = max_a sum_s' model(s'|s, a) [R + gamma V(s')], exact.
 
     model: (S, A, K), K = S, or 2 S if the second half ends the episode; reward: (S, A) or (S, A, S).
     """
-    states = np.arange(len(model))
-    goes_on = model[..., : states.size]
-    income = model.sum(axis=2) * reward if reward.ndim == 2 else (model * _per_outcome(reward, model.shape)).sum(axis=2)
-    chosen = np.argmax(income, axis=1) if policy is None else policy
-    while True:
-        value = solved(goes_on[states, chosen], income[states, chosen], gamma)
-        q = income + gamma * (goes_on @ value)
-        best = q.max(axis=1)
-        worse = q[states, chosen] < best - _IMPROVES * np.maximum(1.0, np.abs(best))
-        if not worse.any():
-            return Optimum(value, chosen)
-        chosen = np.where(worse, q.argmax(axis=1), chosen)
-
-
-def solved(chain: Array, income: Array, gamma: float) -> Array:
-    """V = income + gamma chain V, shapes (S, S) and (S,): the value of one policy."""
-    return np.asarray(np.linalg.solve(np.eye(len(chain)) - gamma * chain, income))
+    states = len(model)
+    mean = model.sum(axis=2) * reward if reward.ndim == 2 else (model * _per_outcome(reward, model.shape)).sum(axis=2)
+    return best_policy(model[..., :states].reshape(-1, states), mean, gamma, policy)
 
 
 def _per_outcome(reward: Array, shape: tuple[int, ...]) -> Array:

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hreach.report.page import CANNOT_FAIL, FAILS, HOLDS, UNDECIDED, total
+from hreach.report.numbers import total
+from hreach.report.verdicts import CANNOT_FAIL, FAILS, HOLDS, UNDECIDED
 from hreach.statistics import Array, difference_interval
+from hreach.studies.results import Result
 from hreach.studies.spec import AgentSpec, Claim, Study
-from hreach.studies.store import EpisodeResult
 
 FEWEST_RUNS = 5
 LEVEL = 0.95
@@ -33,7 +34,7 @@ WORDS = {
     "total": "mean total reward of an episode",
     "last10": "mean total reward of the last ten episodes",
     "goals": "episodes that reached the goal",
-    "plain": "mean total reward of the final episodes, without exploration",
+    "final": "mean total reward of the final episodes, without exploration",
 }
 COLUMNS = [
     "claim",
@@ -108,7 +109,7 @@ class Judged:
         )
 
 
-def judge(claim: Claim, variant: str, results: Mapping[str, EpisodeResult], rivals: Sequence[str]) -> Judged:
+def judge(claim: Claim, variant: str, results: Mapping[str, Result], rivals: Sequence[str]) -> Judged:
     """The verdict on a claim from the results of one variant, by label; without rivals against its number."""
     against: Sequence[str | None] = rivals or [None]
     pairs = [(results[label], label, rival) for label in claim.algorithms for rival in against]
@@ -124,7 +125,7 @@ def judge(claim: Claim, variant: str, results: Mapping[str, EpisodeResult], riva
     return Judged(claim, variant, verdict, made, min(result.runs for result, _, _ in pairs))
 
 
-def judge_all(study: Study, results: Sequence[tuple[AgentSpec, EpisodeResult]]) -> list[list[Judged]]:
+def judge_all(study: Study, results: Sequence[tuple[AgentSpec, Result]]) -> list[list[Judged]]:
     """For each claim the verdict of every variant that has the rows it speaks of."""
     judged = []
     for claim in study.claim:
@@ -161,7 +162,7 @@ def to_csv(judged: Iterable[Judged]) -> str:
     return out.getvalue()
 
 
-def _every_run(claim: Claim, label: str, result: EpisodeResult) -> Comparison:
+def _every_run(claim: Claim, label: str, result: Result) -> Comparison:
     """Every run against the number; the run that is farthest out stands for all."""
     values, bound = statistic(claim.statistic, result), float(claim.than)
     value = float(values.max() if claim.kind == "at most" else values.min())
@@ -171,7 +172,7 @@ def _every_run(claim: Claim, label: str, result: EpisodeResult) -> Comparison:
 
 
 def _means(
-    claim: Claim, label: str, result: EpisodeResult, rival: str | None, other: EpisodeResult | None, level: float
+    claim: Claim, label: str, result: Result, rival: str | None, other: Result | None, level: float
 ) -> Comparison:
     """The mean over runs against that of another algorithm, or against a number."""
     ours = statistic(claim.statistic, result)
@@ -185,10 +186,10 @@ def _means(
     return Comparison(label, than, float(ours.mean()), times * float(theirs.mean()), low, high, support, verdict)
 
 
-def statistic(name: str, result: EpisodeResult) -> Array:
+def statistic(name: str, result: Result) -> Array:
     """One number for each run, (runs,): the statistics of `hreach.studies.spec.Claim`."""
     if name == "goals":
         return np.asarray(result.learning.terminated.sum(axis=1), dtype=np.float64)
-    last = {"total": 0, "last10": 10, "plain": 0}[name]
-    phase = result.plain if name == "plain" else result.learning
+    last = {"total": 0, "last10": 10, "final": 0}[name]
+    phase = result.final if name == "final" else result.learning
     return np.asarray(phase.total[:, -last:].mean(axis=1))

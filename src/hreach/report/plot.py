@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from hreach.drawing.saving import save_as
 from hreach.report.figures import KEY, Band, average_reward_figure
-from hreach.report.page import write_bytes
-from hreach.running.loop import Run
-from hreach.running.simulate import Runs
+from hreach.running.runs import Runs
+
+if TYPE_CHECKING:
+    from hreach.running.loop import Run
 
 
 def plot(
@@ -26,12 +28,5 @@ def plot(
     title, key = "Average reward per step so far", "one run" if len(reward) == 1 else KEY
     figure = average_reward_figure([band], title=title, optimal=optimal, key=key)
     if path is not None:
-        save_as(figure, Path(path))
+        save_as(figure, path)
     return figure
-
-
-def save_as(figure: Figure, path: Path) -> None:
-    """Write the figure in the format of the name's ending, whole or not at all."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=path.suffix.lstrip(".") or "png", dpi=150)
-    write_bytes(path, buffer.getvalue())

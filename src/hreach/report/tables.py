@@ -14,49 +14,19 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from hreach.report.claims import statistic
-from hreach.report.page import AS_DEFINED, AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, EpisodeRow, Row
+from hreach.report.rows import EpisodeRow, Row
+from hreach.report.verdicts import AS_DEFINED, AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 from hreach.statistics import Array, summarise
 from hreach.studies import catalog
-from hreach.studies.spec import AgentSpec
-from hreach.studies.store import EpisodeResult, Result
+from hreach.studies.results import Result
+from hreach.studies.spec import AgentSpec, Study
 
 PRINTED_RUNS, ROUNDING, SIGMAS = 1000, 0.0005, 3
-COLUMNS = [
-    "algorithm",
-    "variant",
-    "mean",
-    "p10",
-    "p90",
-    "se",
-    "runs",
-    "printed_mean",
-    "printed_p10",
-    "printed_p90",
-    "verdict",
-    "informative",
-]
-EPISODE_COLUMNS = [
-    "algorithm",
-    "variant",
-    "total",
-    "total_p10",
-    "total_p90",
-    "last10",
-    "last10_p10",
-    "last10_p90",
-    "goals",
-    "goals_fewest",
-    "goals_most",
-    "plain",
-    "plain_p10",
-    "plain_p90",
-    "runs",
-]
 
 
 @dataclass(frozen=True)
@@ -97,29 +67,32 @@ def misses(values: Array, printed: Printed) -> list[str]:
         limits[name] = tuple(np.quantile(values, ranks.clip(0, 1)))
     found = []
     for name, (low, high) in limits.items():
-        theirs = getattr(printed, name)
+        theirs = {"mean": printed.mean, "p10": printed.p10, "p90": printed.p90}[name]
         if theirs is not None and not low - ROUNDING <= theirs <= high + ROUNDING:
             found.append(name)
     return found
 
 
+def table_of(study: Study, results: Iterable[tuple[AgentSpec, Result]]) -> list[Row] | list[EpisodeRow]:
+    """One row for each agent of a study."""
+    if study.episodes is not None:
+        return [_episode_row(spec, result) for spec, result in results]
+    return rows(results, load_printed(study.printed) if study.printed else {})
+
+
 def rows(results: Iterable[tuple[AgentSpec, Result]], printed: dict[str, Printed]) -> list[Row]:
-    """One row for each agent of a study; rows "as printed" and "as defined" are judged."""
+    """One row for each agent of a study by steps; rows "as printed" and "as defined" are judged."""
     return [_row(spec, result.average_reward[:, -1], printed) for spec, result in results]
 
 
-def episode_rows(results: Iterable[tuple[AgentSpec, EpisodeResult]]) -> list[EpisodeRow]:
-    """One row for each agent of a study by episodes."""
-    return [_episode_row(spec, result) for spec, result in results]
-
-
-def to_csv(table: Sequence[Row] | Sequence[EpisodeRow], columns: Sequence[str] = COLUMNS) -> str:
-    """The table as CSV, numbers in full."""
+def to_csv(table: Sequence[Row] | Sequence[EpisodeRow]) -> str:
+    """The table as CSV, numbers in full; its columns are the fields of a row, without the note."""
+    columns = [field.name for field in fields(table[0]) if field.name != "note"]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in table:
-        cells = (getattr(row, name) for name in columns)
+        cells = (vars(row)[name] for name in columns)
         writer.writerow([f"{c:.6g}" if isinstance(c, float) else "" if c is None else c for c in cells])
     return out.getvalue()
 
@@ -146,10 +119,10 @@ def _row(spec: AgentSpec, values: Array, printed: dict[str, Printed]) -> Row:
     )
 
 
-def _episode_row(spec: AgentSpec, result: EpisodeResult) -> EpisodeRow:
+def _episode_row(spec: AgentSpec, result: Result) -> EpisodeRow:
     every, last = (summarise(statistic(name, result)) for name in ("total", "last10"))
     goals = statistic("goals", result)
-    plain = summarise(statistic("plain", result)) if result.plain.total.shape[1] else None
+    final = summarise(statistic("final", result)) if result.final.total.shape[1] else None
     return EpisodeRow(
         algorithm=spec.label,
         variant=spec.variant,
@@ -162,9 +135,9 @@ def _episode_row(spec: AgentSpec, result: EpisodeResult) -> EpisodeRow:
         goals=float(goals.mean()),
         goals_fewest=int(goals.min()),
         goals_most=int(goals.max()),
-        plain=plain.mean if plain else None,
-        plain_p10=plain.p10 if plain else None,
-        plain_p90=plain.p90 if plain else None,
+        final=final.mean if final else None,
+        final_p10=final.p10 if final else None,
+        final_p90=final.p90 if final else None,
         runs=every.runs,
         note=spec.note,
     )

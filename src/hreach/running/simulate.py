@@ -1,85 +1,92 @@
-"""Many runs of a tabular agent at once, compiled and on all cores; run for run equal to `hreach.run`.
+"""Many runs of an agent, on all cores; run for run equal to `hreach.run`.
 
 Run i of `simulate(..., seed=s)` is, bit for bit,
 
     env_seed, agent_seed = hreach.run_seeds(s, first=i, runs=1)[0]
-    hreach.run(env, hreach.make_agent(..., seed=agent_seed), steps, seed=env_seed)
+    hreach.run(hreach.make_domain(...), hreach.make_agent(..., seed=agent_seed), steps, seed=env_seed)
 
-whatever the number of threads.
+whatever the number of threads. A compiled agent in an environment that tells its MDP runs compiled, in threads, if the
+length is in steps. Everything else runs by `hreach.run` itself, in worker processes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
 
+import gymnasium
 import numpy as np
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker
 from numpy.typing import NDArray
 
 from hreach import kernels
 from hreach.agents import make_agent
+from hreach.agents.tables import TableAgent, is_table
 from hreach.compiling import announcing
 from hreach.domains import make_domain
-from hreach.errors import InputError, whole
+from hreach.domains.tabular import TabularEnv
+from hreach.errors import InputError, one_of, require, whole
 from hreach.kernels import Seen, Table, World
 from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
-from hreach.problems.truth import truth_of
+from hreach.problems.truth import known_reward_of, truth_of
 from hreach.randomness.seeding import Seed, run_seeds
 from hreach.randomness.streams import run_streams
-from hreach.running.progress import Telling, telling
+from hreach.registry import Thing, import_plugins, reference
+from hreach.running.loop import Run, run
+from hreach.running.processes import Processes
+from hreach.running.progress import Telling, Told, telling
+from hreach.running.runs import Runs
 
 T = TypeVar("T")
 R = TypeVar("R")
 _simulate = announcing(kernels.simulate)
 _CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
+_STEPS = 3000
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """An agent that tells the constants in force."""
+
+    def describe(self) -> Mapping[str, Any]:
+        """The constants, and where they come from."""
 
 
 @dataclass(frozen=True)
-class Runs:
-    """reward: (runs, steps); agent: the constants in force and whether they come from theory or were given.
+class Setting:
+    """Who runs where and for how long, in words that another process understands: names and plain data.
 
-    visits: (runs, S, A), how often each pair was learnt from; ended: (runs, steps), whether a step ended its episode.
-    Both are None unless asked for.
+    plugins   modules to import first
     """
 
-    reward: NDArray[np.float64]
-    agent: Mapping[str, Any]
-    visits: NDArray[np.float64] | None = None
-    ended: NDArray[np.bool_] | None = None
+    domain: str
+    domain_params: Mapping[str, Any]
+    agent: str
+    params: Mapping[str, Any]
+    steps: int | None
+    episodes: int | None
+    plugins: Sequence[str] = ()
 
-    @property
-    def average_reward(self) -> NDArray[np.float64]:
-        """Reward per step of each run, shape (runs,)."""
-        return np.asarray(self.reward.mean(axis=1))
-
-    @property
-    def mean(self) -> float:
-        """Mean over runs of the average reward."""
-        return float(self.average_reward.mean())
-
-    @property
-    def se(self) -> float:
-        """Standard error of `mean` (nan for a single run)."""
-        runs = len(self.reward)
-        return float(self.average_reward.std(ddof=1) / np.sqrt(runs)) if runs > 1 else float("nan")
-
-    def quantile(self, q: float) -> float:
-        """Quantile over runs of the average reward."""
-        return float(np.quantile(self.average_reward, q))
+    def environment(self) -> Any:
+        """The environment, made anew."""
+        import_plugins(self.plugins)
+        return make_domain(self.domain, **self.domain_params)
 
 
 def simulate(
     domain: Any,
-    agent: str,
+    agent: Thing,
     params: Mapping[str, Any] | None = None,
     *,
+    domain_params: Mapping[str, Any] | None = None,
     runs: int = 1000,
-    steps: int = 3000,
+    steps: int | None = None,
+    episodes: int | None = None,
     seed: Seed = 0,
     first_run: int = 0,
     threads: int | None = None,
@@ -87,27 +94,197 @@ def simulate(
     endings: bool = False,
     progress: Telling = None,
 ) -> Runs:
-    """Run `agent` with `params` in `domain` (a name, an environment with `.mdp()`, or a `TabularMDP`).
+    """Run `agent` with `params` in `domain` for `steps` steps (default 3000) or until `episodes` episodes have ended.
 
-    `threads` defaults to the number of cores; `progress` is told how many runs were finished since it was last told;
-    True shows a bar.
-    `visits` asks for the number of times that each pair was learnt from, which is every time unless the agent freezes;
-    `endings` for the steps that ended an episode.
+    `domain` is whatever `make_domain` takes, with `domain_params`; or an environment; or a `TabularMDP`. `agent` is
+    whatever `make_agent` takes. `threads` is how many runs go on at once, in threads or in worker processes; default:
+    the number of cores. `progress` receives how many runs were finished since its last call; True shows a bar.
+    `visits` asks for the number of times that each pair was learnt from, which is every time unless the agent freezes
+    (of compiled runs only); `endings` for the steps that ended an episode.
+
+    A worker process makes environment and agent by name, so an object is sent there as "module:name". What has no such
+    name (an environment that is made already, a function inside a function, a class of the script that is being run,
+    parameters that are more than numbers, texts and arrays) runs in this process, one run after the other.
 
     >>> import hreach
     >>> hreach.simulate("chain", "pac-rmdp", {"h": 8}, runs=10, steps=100).reward.shape
     (10, 100)
     """
-    runs, steps = whole("runs", runs, 1), whole("steps", steps, 1)
-    first_run = whole("first_run", first_run, 0)
+    one_of(steps=steps, episodes=episodes)
+    runs, first_run = whole("runs", runs, 1), whole("first_run", first_run, 0)
+    episodes = None if episodes is None else whole("episodes", episodes, 1)
+    steps = None if episodes is not None else whole("steps", _STEPS if steps is None else steps, 1)
     workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
-    env = make_domain(domain) if isinstance(domain, str) else domain
     options = dict(params or {})
     if "seed" in options:
         raise InputError("params has the key 'seed'; give the seed to simulate itself, it seeds every run.")
+    env = _environment(domain, domain_params)
     template = make_agent(agent, env, **options)
-    world = _world(_mdp_of(env))
-    seeds = run_streams(run_seeds(seed, first_run, runs))
+    seeds = run_seeds(seed, first_run, runs)
+    with telling(progress, runs, "runs") as told:
+        if steps is not None and runs_compiled(env, template):
+            return _compiled(env, template, steps, seeds, workers, visits, endings, told)
+        require(not visits, "visits", visits, "left out for runs that are not compiled")
+        setting = _setting(domain, domain_params, agent, options, steps, episodes)
+        if setting is not None:
+            done = _in_processes(setting, seeds, workers, told)
+        else:
+            done = _here(_stepped(env), agent, options, steps, episodes, seeds, told)
+    about = dict(template.describe()) if isinstance(template, Describes) else {}
+    return _by_episodes(done, about) if steps is None else _by_steps(done, about, endings)
+
+
+def is_compiled(agent: object) -> TypeGuard[TableAgent]:
+    """Whether the kernels can run it."""
+    return is_table(agent)
+
+
+def runs_compiled(env: object, agent: object) -> bool:
+    """Whether a run by steps of this agent in this environment is one of the kernels'.
+
+    A wrapper may change what is paid or when an episode ends; those that Gymnasium puts around every environment only
+    check.
+    """
+    while isinstance(env, OrderEnforcing | PassiveEnvChecker):
+        env = env.env
+    return is_compiled(agent) and not isinstance(env, gymnasium.Wrapper) and truth_of(env) is not None
+
+
+class Earned(NamedTuple):
+    """What is kept of a `Run`: its rewards, and where and how its episodes ended."""
+
+    rewards: NDArray[np.float64]
+    ended: NDArray[np.int64]
+    terminated: NDArray[np.bool_]
+
+
+def _run_one(setting: Setting, env_seed: int, agent_seed: int) -> Earned:
+    """One run of a setting."""
+    env = setting.environment()
+    return _earned(env, setting.agent, setting.params, setting.steps, setting.episodes, (env_seed, agent_seed))
+
+
+def _earned(
+    env: Any,
+    agent: Thing,
+    params: Mapping[str, Any],
+    steps: int | None,
+    episodes: int | None,
+    seeds: tuple[int, int],
+) -> Earned:
+    learner = make_agent(agent, env, seed=seeds[1], **params)
+    done = run(env, learner, steps, seeds[0], episodes=episodes)
+    return Earned(done.rewards, done.ended, done.terminated)
+
+
+def _environment(domain: Any, params: Mapping[str, Any] | None) -> Any:
+    if isinstance(domain, str) or callable(domain):
+        return make_domain(domain, **(params or {}))
+    require(not params, "domain_params", params, "left out where the domain is an environment already")
+    return domain
+
+
+def _stepped(env: Any) -> Any:
+    """The environment to step through."""
+    return TabularEnv(env, known_reward_of(env)) if isinstance(env, TabularMDP) else env
+
+
+# --- in Python ---------------------------------------------------------------
+
+
+def _setting(
+    domain: Any,
+    domain_params: Mapping[str, Any] | None,
+    agent: Thing,
+    params: Mapping[str, Any],
+    steps: int | None,
+    episodes: int | None,
+) -> Setting | None:
+    """The setting as another process understands it, or None where it cannot."""
+    names = reference(domain) if callable(domain) or isinstance(domain, str) else None, reference(agent)
+    if names[0] is None or names[1] is None or not (_is_data(params) and _is_data(domain_params or {})):
+        return None
+    return Setting(names[0], domain_params or {}, names[1], params, steps, episodes)
+
+
+def _is_data(value: object) -> bool:
+    """Whether a value is numbers, texts, arrays, and lists and tables of such."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_data(inner) for key, inner in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_data, value))
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    return value is None or isinstance(value, bool | int | float | str | np.number | np.bool_)
+
+
+def _in_processes(setting: Setting, seeds: NDArray[np.uint64], workers: int, told: Told | None) -> list[Earned]:
+    tasks = [(setting, *pair) for pair in seeds.tolist()]
+    done: dict[int, Earned] = {}
+    with Processes(min(workers, len(tasks))) as processes:
+        for i, finished in processes.run(_run_one, tasks):
+            done[i] = finished
+            if told is not None:
+                told(1)
+    return [done[i] for i in range(len(tasks))]
+
+
+def _here(
+    env: Any,
+    agent: Thing,
+    params: Mapping[str, Any],
+    steps: int | None,
+    episodes: int | None,
+    seeds: NDArray[np.uint64],
+    told: Told | None,
+) -> list[Earned]:
+    done = []
+    for pair in seeds.tolist():
+        done.append(_earned(env, agent, params, steps, episodes, pair))
+        if told is not None:
+            told(1)
+    return done
+
+
+def _by_steps(done: Sequence[Earned], about: Mapping[str, Any], endings: bool) -> Runs:
+    reward = np.stack([each.rewards for each in done])
+    ended = None
+    if endings:
+        ended = np.zeros(reward.shape, dtype=np.bool_)
+        for row, each in zip(ended, done, strict=True):
+            row[each.ended] = True
+    return Runs(reward, about, ended=ended)
+
+
+def _by_episodes(done: Sequence[Earned], about: Mapping[str, Any]) -> Runs:
+    episodes = [episodes_of(each) for each in done]
+    total, length, terminated = (np.stack(column) for column in zip(*episodes, strict=True))
+    return Runs(total, about, length=length, terminated=terminated)
+
+
+def episodes_of(done: Run | Earned) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """(total reward, length, whether it terminated) of every episode of a run that ended with an episode."""
+    starts = np.concatenate([[0], done.ended[:-1] + 1])
+    return np.add.reduceat(done.rewards, starts), done.ended + 1 - starts, done.terminated
+
+
+# --- compiled ----------------------------------------------------------------
+
+
+def _compiled(
+    env: Any,
+    template: TableAgent,
+    steps: int,
+    seeds: NDArray[np.uint64],
+    workers: int,
+    visits: bool,
+    endings: bool,
+    told: Told | None,
+) -> Runs:
+    """Runs of the kernels, in threads."""
+    mdp = truth_of(env)
+    assert mdp is not None
+    world, streams, runs = _world(mdp), run_streams(seeds), len(seeds)
     reward = np.empty((runs, steps))
     over = np.empty((runs, steps if endings else 0), dtype=np.bool_)
     total = np.empty((runs, *template.model.seen.total.shape)) if visits else None
@@ -116,16 +293,15 @@ def simulate(
     def chunk(first: int, stop: NDArray[np.bool_]) -> int:
         part = slice(first, min(first + size, runs))
         seen = simulate_from(
-            template.planner, template.planner.begin, world, seeds[part], reward[part], over[part], False, stop
+            template.planner, template.planner.begin, world, streams[part], reward[part], over[part], False, stop
         )
         if total is not None:
             total[first] = seen.total
         return part.stop - part.start
 
-    with telling(progress, runs, "runs") as told:
-        for done in in_threads(chunk, range(0, runs, size), workers):
-            if told is not None:
-                told(done)
+    for done in in_threads(chunk, range(0, runs, size), workers):
+        if told is not None:
+            told(done)
     seen = None if total is None else np.rint(total - template.model.seen.total)
     return Runs(reward, template.describe(), seen, over if endings else None)
 
@@ -164,13 +340,6 @@ def in_threads(work: Callable[[T, NDArray[np.bool_]], R], parts: Iterable[T], wo
         pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
-
-
-def _mdp_of(env: Any) -> TabularMDP:
-    mdp = truth_of(env)
-    if mdp is None:
-        raise InputError(f"domain is {type(env).__name__}, but must tell its truth by .mdp() to be simulated.")
-    return mdp
 
 
 def _world(mdp: TabularMDP) -> World:

@@ -11,32 +11,41 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-# Files and folders of the package that decide no number of a run.
+# Files and folders of the package that decide no number of a run; those of `AUDITING` decide what an audit finds.
+AUDITING = ("guarantees/audit", "studies/audits.py")
 ASIDE = (
     "__main__.py",
     "cli",
-    "guarantees/audit",
+    "drawing",
     "guarantees/choose_h",
     "report",
+    "running/processes.py",
     "statistics.py",
     "studies/catalog",
-    "studies/processes.py",
+    "studies/lines.py",
+    "studies/loading.py",
+    "studies/record.py",
     "studies/spec.py",
     "testing",
+    *AUDITING,
 )
 
 
-def deciding(package: Path = PACKAGE) -> list[str]:
-    """Names, inside the package, of the source files that decide results, in alphabetical order."""
+def deciding(package: Path = PACKAGE, also: tuple[str, ...] = ()) -> list[str]:
+    """Names, inside the package, of the source files that decide results, in alphabetical order.
+
+    `also` are those of `ASIDE` that count all the same.
+    """
+    aside = [part for part in ASIDE if part not in also]
     names = sorted(path.relative_to(package).as_posix() for path in package.rglob("*.py"))
-    return [name for name in names if not any(name == part or name.startswith(f"{part}/") for part in ASIDE)]
+    return [name for name in names if not any(name == part or name.startswith(f"{part}/") for part in aside)]
 
 
 @cache
-def code_digest(package: Path = PACKAGE) -> str:
+def code_digest(package: Path = PACKAGE, also: tuple[str, ...] = ()) -> str:
     """Sixteen hexadecimal digits of SHA-256 over names and contents of the files that decide results."""
     digest = hashlib.sha256()
-    for name in deciding(package):
+    for name in deciding(package, also):
         content = (package / name).read_bytes().replace(b"\r\n", b"\n")
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)

@@ -6,18 +6,19 @@ and its results are found again by its id; two rows of a study that ask for the 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hreach.agents import AGENTS, LINEAR_AGENTS
+from hreach.agents import find_agent, kind_of
 from hreach.agents.make import make_linear, make_tabular
-from hreach.domains import DOMAINS, make_domain
-from hreach.registry import defaults_of, lookup
+from hreach.domains import find_domain
+from hreach.problems.truth import truth_of
+from hreach.registry import Found, defaults_of, import_plugins, source_digest
+from hreach.running.simulate import Setting
 from hreach.studies.code import code_digest
+from hreach.studies.identity import digest, id_of, normal
 from hreach.studies.spec import AgentSpec, Study
 
 
@@ -25,7 +26,8 @@ from hreach.studies.spec import AgentSpec, Study
 class Cell:
     """What to simulate; `id` names its results, `entropy` seeds its runs together with the run's number.
 
-    A run has `steps` steps, or `episodes` episodes of learning and then `final_episodes` without.
+    A run has `steps` steps, or `episodes` episodes of learning and then `final_episodes` without. `plugins` are modules
+    to import first.
     """
 
     domain: str
@@ -36,18 +38,29 @@ class Cell:
     seed: int
     episodes: int | None = None
     final_episodes: int = 0
+    plugins: tuple[str, ...] = ()
+
+    @property
+    def setting(self) -> Setting:
+        """Its runs, as another process understands them."""
+        what = (self.domain, self.domain_params, self.agent, self.params)
+        return Setting(*what, self.steps, self.episodes, self.plugins)
 
     @cached_property
     def id(self) -> str:
         """Sixteen hexadecimal digits; other code never finds the results of this one."""
-        return _digest(self.identity)[:16]
+        return id_of(self.identity)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Everything that the results depend on, as plain data in normal form."""
+        """Everything that the results depend on, as plain data in normal form.
+
+        Of what is not hreach's own, `sources` has a digest of each module that is named.
+        """
         names = ("domain", "domain_params", "agent", "params")
         length = {"steps": self.steps, "episodes": self.episodes, "final_episodes": self.final_episodes}
-        return dict(zip(names, self._content, strict=True)) | length | {"seed": self.seed, "code": code_digest()}
+        known = dict(zip(names, self._content, strict=True)) | length | {"seed": self.seed, "code": code_digest()}
+        return known | ({"sources": self._sources} if self._sources else {})
 
     @cached_property
     def entropy(self) -> list[int]:
@@ -55,28 +68,41 @@ class Cell:
 
         Runs of other lengths share a beginning, and a change of the code changes no seed.
         """
-        digest = _digest(self._content)
-        return [self.seed, *(int(digest[i : i + 8], 16) for i in range(0, 32, 8))]
+        words = digest(self._content)
+        return [self.seed, *(int(words[i : i + 8], 16) for i in range(0, 32, 8))]
+
+    @cached_property
+    def _found(self) -> tuple[Found, Found]:
+        """(domain, agent)."""
+        import_plugins(self.plugins)
+        return find_domain(self.domain), find_agent(self.agent)
+
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        modules = {*self.plugins, *(module for found in self._found for module in found.modules)}
+        return {module: source_digest(module) for module in sorted(modules)}
 
     @cached_property
     def _content(self) -> list[Any]:
         """What is run, however it was written: a parameter with its default is left out, equal numbers are equal.
 
-        Of a tabular agent the discount, the prior and the tolerance always stand there.
+        Of a tabular agent the discount (where the domain tells it), the prior and the tolerance always stand there.
         """
-        entry = lookup("agent", self.agent, AGENTS | LINEAR_AGENTS)
-        make = make_tabular if self.agent in AGENTS else make_linear
-        defaults = normal({**defaults_of(make), **defaults_of(entry.load())})
+        domain, agent = self._found
+        kind = kind_of(agent)
+        shared = {"problem": make_tabular, "task": make_linear}
+        defaults = normal(defaults_of(agent.factory) if kind == "env" else _both(shared[kind], agent.factory))
         params = _without(normal(self.params), defaults)
-        if self.agent in AGENTS:
+        if kind == "problem":
             params = {"prior": defaults["prior"], "tolerance": defaults["tolerance"], **params}
-            params.setdefault("gamma", normal(self._own_discount()))
-        domain_defaults = normal(defaults_of(lookup("domain", self.domain, DOMAINS).load()))
-        return [self.domain, _without(normal(self.domain_params), domain_defaults), self.agent, params]
-
-    def _own_discount(self) -> float:
-        """The domain's, which a tabular agent takes unless it is given another."""
-        return float(make_domain(self.domain, **self.domain_params).mdp().gamma)
+            mdp = truth_of(self.setting.environment()) if "gamma" not in params else None
+            params |= {} if mdp is None else {"gamma": normal(mdp.gamma)}
+        return [
+            self.domain,
+            _without(normal(self.domain_params), normal(defaults_of(domain.factory))),
+            self.agent,
+            params,
+        ]
 
 
 def cell_of(study: Study, spec: AgentSpec) -> Cell:
@@ -91,30 +117,16 @@ def cell_of(study: Study, spec: AgentSpec) -> Cell:
         study.seed,
         spec.episodes or study.episodes,
         0 if spec.reference else study.final_episodes,
+        tuple(study.plugins),
     )
 
 
-_WHOLE = 10**6  # a whole number below this is an int in normal form, any other number a float
+def _both(shared: Any, own: Any) -> dict[str, object]:
+    return {**defaults_of(shared), **defaults_of(own)}
 
 
-def normal(value: Any) -> Any:
-    """A value in normal form: lists for tuples, and one way to write a number, whether it came as 1 or as 1.0."""
-    if isinstance(value, Mapping):
-        return {str(key): normal(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [normal(inner) for inner in value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    if isinstance(value, float) or abs(value) <= 2**53:
-        real = float(value)
-        return int(real) if real.is_integer() and abs(real) < _WHOLE else real
-    return value
-
-
-def _without(given: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in given.items() if key not in defaults or value != defaults[key]}
-
-
-def _digest(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+def _without(given: dict[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:
+    """What was given without what is the default; a default that is no plain data is nobody's."""
+    data = (bool, int, float, str, list, dict, type(None))
+    plain = {key: value for key, value in defaults.items() if isinstance(value, data)}
+    return {key: value for key, value in given.items() if key not in plain or value != plain[key]}

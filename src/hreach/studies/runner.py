@@ -1,33 +1,34 @@
-"""Running a study: what the store lacks is simulated, cell by cell.
+"""Running a study: what the store lacks is run, cell by cell.
 
-A study by steps is simulated compiled, in threads. A study by episodes is stepped in Python, in processes, run by run;
-the runs of all rows are begun in the order of the rows without waiting for one another, so that at the end a core is
-idle for one run at most.
+Rows that the kernels can run are simulated compiled, in threads. All others are stepped in Python, in processes, run by
+run; their runs are begun in the order of the rows without waiting for one another, so that at the end a core is idle
+for one run at most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from hreach.domains import make_domain
-from hreach.running.simulate import simulate
-from hreach.studies.episodes import run_episodes
+from hreach.agents import make_agent
+from hreach.running.processes import Processes
+from hreach.running.simulate import runs_compiled, simulate
 from hreach.studies.grid import Cell, cell_of
-from hreach.studies.processes import Processes
+from hreach.studies.results import Result
 from hreach.studies.spec import AgentSpec, Study
-from hreach.studies.store import EpisodeResult, Result, Store
+from hreach.studies.stepped import by_steps, run_stepped
+from hreach.studies.store import Store
 
 _SHARD_STEPS = 30_000_000  # rewards held in memory at once: 240 MB
 
 
 class Watch(Protocol):
-    """Somebody who wants to know how far the work is."""
+    """Receives progress."""
 
     def begin(self, spec: AgentSpec, runs: int) -> Callable[[int], None]:
-        """`runs` runs of a row are still to come; the answer is told of runs as they finish."""
+        """`runs` runs of a row are still to come; the answer receives the number of runs as they finish."""
 
-    def end(self, spec: AgentSpec, result: Result | EpisodeResult) -> None:
+    def end(self, spec: AgentSpec, result: Result) -> None:
         """A row is complete."""
 
 
@@ -35,85 +36,84 @@ def run_study(
     study: Study,
     store: Store,
     runs: int | None = None,
-    threads: int | None = None,
-    watch: Watch | None = None,
-) -> list[tuple[AgentSpec, Result]]:
-    """Results of every row of a study by steps, in its order; finished shards are not computed again."""
-    wanted = study.runs if runs is None else runs
-    assert study.steps is not None
-    env = make_domain(study.domain, **study.domain_params)
-    size = max(1, _SHARD_STEPS // study.steps)
-    results = []
-    for spec in study.agent:
-        cell = cell_of(study, spec)
-        gaps = store.missing(cell, wanted)
-        progress = watch.begin(spec, sum(b - a for a, b in gaps)) if watch else None
-        for first, end in (piece for gap in gaps for piece in _pieces(*gap, size)):
-            done = simulate(
-                env,
-                cell.agent,
-                cell.params,
-                runs=end - first,
-                steps=study.steps,
-                seed=cell.entropy,
-                first_run=first,
-                threads=threads,
-                progress=progress,
-            )
-            store.write(cell, first, done.reward, dict(done.agent))
-        results.append((spec, store.read(cell, wanted)))
-        if watch:
-            watch.end(*results[-1])
-    return results
-
-
-def run_episode_study(
-    study: Study,
-    store: Store,
-    runs: int | None = None,
     processes: Processes | None = None,
     watch: Watch | None = None,
-) -> list[tuple[AgentSpec, EpisodeResult]]:
-    """Results of every row of a study by episodes, in its order; finished runs are not computed again.
+) -> list[tuple[AgentSpec, Result]]:
+    """Results of every row of a study, in its order; finished runs are not computed again.
 
-    `processes` are the workers, to be shared by studies; without them everything happens in this process.
+    `processes` are the workers, to be shared by studies, and their number is that of threads; without them what Python
+    steps is stepped in this process, and threads are as many as cores.
     """
     wanted = study.runs if runs is None else runs
     cells = [cell_of(study, spec) for spec in study.agent]
-    finished = _finished(store, {cell.id: cell for cell in cells}, wanted, processes or Processes(1))
+    begun = {cell.id: cell for cell in cells if store.missing(cell.id, wanted)}
+    compiled = {cell.id for cell in begun.values() if _is_compiled(cell)}
+    stepped = [cell for cell in begun.values() if cell.id not in compiled]
+    finished = _finished(store, stepped, wanted, processes or Processes(1))
+    threads = None if processes is None else processes.count
     results = []
     for spec, cell in zip(study.agent, cells, strict=True):
-        left = _missing(store, cell, wanted)
-        progress = watch.begin(spec, len(left)) if watch else None
-        while left:
-            other, number = next(finished)
-            if other.id == cell.id:
-                left.remove(number)
-                if progress:
-                    progress(1)
-        results.append((spec, store.read_episodes(cell, wanted)))
+        progress = watch.begin(spec, len(store.lacking(cell.id, wanted))) if watch else _nobody
+        if cell.id in compiled:
+            _simulate(cell, store, wanted, threads, progress)
+        else:
+            _await(cell, store, wanted, finished, progress)
+        results.append((spec, store.read(cell.id, wanted)))
         if watch:
             watch.end(*results[-1])
     return results
 
 
-def _finished(store: Store, cells: dict[str, Cell], wanted: int, processes: Processes) -> Iterator[tuple[Cell, int]]:
+def _is_compiled(cell: Cell) -> bool:
+    if cell.steps is None:
+        return False
+    env = cell.setting.environment()
+    return runs_compiled(env, make_agent(cell.agent, env, **cell.params))
+
+
+def _simulate(cell: Cell, store: Store, wanted: int, threads: int | None, progress: Callable[[int], None]) -> None:
+    """The runs of a compiled cell that the store lacks."""
+    assert cell.steps is not None
+    env, size = cell.setting.environment(), max(1, _SHARD_STEPS // cell.steps)
+    for first, end in (piece for gap in store.missing(cell.id, wanted) for piece in _pieces(*gap, size)):
+        done = simulate(
+            env,
+            cell.agent,
+            cell.params,
+            runs=end - first,
+            steps=cell.steps,
+            seed=cell.entropy,
+            first_run=first,
+            threads=threads,
+            progress=progress,
+        )
+        store.write(cell, first, by_steps(done.reward, done.agent))
+
+
+def _await(
+    cell: Cell, store: Store, wanted: int, finished: Iterator[tuple[Cell, int]], progress: Callable[[int], None]
+) -> None:
+    """Wait until the store has the runs of a cell."""
+    left = store.lacking(cell.id, wanted)
+    while left:
+        other, number = next(finished)
+        if other.id == cell.id:
+            left.remove(number)
+            progress(1)
+
+
+def _finished(store: Store, cells: Sequence[Cell], wanted: int, processes: Processes) -> Iterator[tuple[Cell, int]]:
     """(cell, number) of every run that the store lacks, each as soon as the store has it."""
-    lacking = [(cell, number) for cell in cells.values() for number in _missing(store, cell, wanted)]
-    for i, done in processes.run(run_episodes, [_task(cell, number) for cell, number in lacking]):
+    lacking = [(cell, number) for cell in cells for number in store.lacking(cell.id, wanted)]
+    tasks = [(cell.setting, cell.final_episodes, cell.entropy, number) for cell, number in lacking]
+    for i, done in processes.run(run_stepped, tasks):
         cell, number = lacking[i]
-        store.write_episodes(cell, number, done)
+        store.write(cell, number, done)
         yield cell, number
 
 
-def _missing(store: Store, cell: Cell, wanted: int) -> list[int]:
-    return [number for first, end in store.missing(cell, wanted) for number in range(first, end)]
-
-
-def _task(cell: Cell, number: int) -> tuple[object, ...]:
-    """The arguments of `run_episodes`."""
-    what = (cell.domain, cell.domain_params, cell.agent, cell.params)
-    return (*what, cell.episodes, cell.final_episodes, cell.entropy, number)
+def _nobody(runs: int) -> None:
+    """Nobody receives progress."""
 
 
 def _pieces(first: int, end: int, size: int) -> list[tuple[int, int]]:

@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 
 from hreach.errors import InputError
 from hreach.files import whole_file
-from hreach.studies.grid import Cell
+from hreach.studies.identity import Identified, id_of
 from hreach.studies.maker import maker
+from hreach.studies.results import Columns
 
-Columns = Mapping[str, NDArray[Any]]
+About = dict[str, Any]
 
 
-def write_shard(path: Path, cell: Cell, runs: tuple[int, int], columns: Columns, about: Mapping[str, Any]) -> None:
+def write_shard(path: Path, cell: Identified, runs: tuple[int, int], columns: Columns, about: About) -> None:
     """Keep the columns of the runs [first, end) of a cell, and what they are about, in a file that is not there yet."""
     text = json.dumps({"cell": cell.identity, "runs": runs, "made": maker(), **about})
     table = pa.table(dict(columns)).replace_schema_metadata({"hreach": text, "sha256": _checksum(text, columns)})
@@ -40,7 +41,7 @@ def write_shard(path: Path, cell: Cell, runs: tuple[int, int], columns: Columns,
             pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
-def read_shard(path: Path, cell: Cell, runs: tuple[int, int]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns, About]:
     """(columns, about) of a shard that must be whole and hold these runs of this cell."""
     try:
         data = path.read_bytes()
@@ -53,7 +54,7 @@ def read_shard(path: Path, cell: Cell, runs: tuple[int, int]) -> tuple[dict[str,
     if checksum != _checksum(text, columns):
         raise _damaged(path, "its content does not fit its checksum")
     about = json.loads(text)
-    if about["cell"] != cell.identity:
+    if id_of(about["cell"]) != cell_id:
         raise _damaged(path, "it holds another cell")
     if about["runs"] != list(runs):
         raise _damaged(path, "it holds other runs than its name says")
@@ -65,7 +66,7 @@ def _damaged(path: Path, why: str) -> InputError:
     return InputError(f"shard {str(path)!r} is damaged ({why}); delete it and run again.")
 
 
-def _parse(data: bytes) -> tuple[dict[str, NDArray[Any]], str, str]:
+def _parse(data: bytes) -> tuple[Columns, str, str]:
     """(columns, text, checksum) as they stand in the file."""
     table = pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True).read(use_threads=False)
     metadata = table.schema.metadata
@@ -74,10 +75,14 @@ def _parse(data: bytes) -> tuple[dict[str, NDArray[Any]], str, str]:
 
 
 def _values(column: Any) -> NDArray[Any]:
-    return np.array(column.to_pylist()) if pa.types.is_string(column.type) else np.asarray(column.to_numpy())
+    """A column; texts, which are few and often repeated, by way of their numbers."""
+    if not pa.types.is_string(column.type):
+        return np.asarray(column.to_numpy())
+    coded = column.combine_chunks().dictionary_encode()
+    return np.asarray(np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy()])
 
 
-def _checksum(text: str, columns: Columns) -> str:
+def _checksum(text: str, columns: Mapping[str, NDArray[Any]]) -> str:
     """SHA-256 of the text and of every column."""
     digest = hashlib.sha256(text.encode())
     for name, values in columns.items():

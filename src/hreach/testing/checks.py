@@ -15,7 +15,7 @@ import numpy as np
 from hreach.domains import make_domain
 from hreach.problems.truth import truth_of
 from hreach.protocols import (
-    ActsAndObserves,
+    Acts,
     AnyModel,
     AnyPlanner,
     Arrays,
@@ -39,7 +39,7 @@ class _Saves(Protocol):
 
 @runtime_checkable
 class _Clones(Protocol):
-    def clone(self, seed: int) -> ActsAndObserves: ...
+    def clone(self, seed: int) -> Acts: ...
 
 
 @runtime_checkable
@@ -49,7 +49,7 @@ class _Describes(Protocol):
 
 @runtime_checkable
 class _Certifies(Protocol):
-    def certainty_equivalent(self) -> ActsAndObserves: ...
+    def certainty_equivalent(self) -> Acts: ...
     def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Any: ...
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.agents.tables import TableAgent
 from hreach.errors import InputError, require, whole
-from hreach.guarantees.audit.record import TableAgent
 from hreach.models.counts import outcome_counts, predict_outcomes
 from hreach.planners.ties import best_actions
 from hreach.problems.mdp import TabularMDP
-from hreach.reach.nearest import Optimum, Ties, optimum, reachable_optimum, solved
+from hreach.problems.solving import Optimum, solved
+from hreach.reach.nearest import Ties, optimum, reachable_optimum
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # relative to the largest value: what exact solves may be apart by

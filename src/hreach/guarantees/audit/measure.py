@@ -22,11 +22,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.agents.tables import TableAgent
 from hreach.errors import InputError, positive, require, whole
 from hreach.guarantees.audit.checkpoint import Checkpoint, Reachability
 from hreach.guarantees.audit.record import (
     Record,
-    TableAgent,
     checked_record,
     chosen_steps,
     known_problem,

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hreach.files import write_whole
+from hreach.drawing.canvas import canvas, own_style
+from hreach.drawing.palette import BLUE, GREEN, GREY, INK, PURPLE, SHADE, SKY, VERMILION
+from hreach.drawing.saving import save_as
 from hreach.guarantees.audit.result import Audit
 
 Array = NDArray[np.float64]
-# Okabe and Ito's colours, which colour-blind eyes tell apart.
-BOUND, ERROR, LEARNING, GAP, LOSS = "#D55E00", "#0072B2", "#56B4E9", "#009E73", "#CC79A7"
-INK, GREY = "#222222", "#767676"
+BOUND, ERROR, LEARNING, GAP, LOSS = VERMILION, BLUE, SKY, GREEN, PURPLE
 _DECADES_BELOW = 2  # how far below eps the axis goes; smaller errors are drawn on its lower edge
 
 
+@own_style()
 def picture(result: Audit, path: str | Path | None = None, *, title: str = "") -> Figure:
     """Draw the anytime error, its bound and the gap of Definition 3 against the step; saved if `path` is given.
 
     Errors below the axis, such as those of an agent that does better than V^{d*}, are marks on its lower edge.
     """
-    figure = Figure(figsize=(8.0, 5.0), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = canvas(8.0, 5.0, layout="constrained")
     axes = figure.add_subplot()
     floor = 10.0 ** (np.floor(np.log10(result.eps)) - _DECADES_BELOW)
     _draw_promises(axes, result)
     _draw_measured(axes, result, floor)
     _draw_frame(axes, result, floor, title)
     if path is not None:
-        _save(figure, Path(path))
+        save_as(figure, path)
     return figure
 
 
@@ -45,7 +43,7 @@ def _draw_measured(axes: Axes, result: Audit, floor: float) -> None:
         ends = (np.maximum(low, floor), np.maximum(high, floor))
         axes.vlines(result.step, *ends, LEARNING, lw=1.8, alpha=0.5, label=label)
     _line(axes, result.step, result.optimal - result.policy, floor, LOSS, r"truth: $V^* - V^{\mathcal{A}_t}$", 0.9)
-    _line(axes, result.step, np.abs(result.gap), floor, GAP, r"hope left: $|\tilde V - V_{h=0}|$", 0.9)
+    _line(axes, result.step, np.abs(result.gap), floor, GAP, r"optimism left: $|\tilde V - V_{h=0}|$", 0.9)
     _line(axes, result.step, result.anytime_error, floor, ERROR, r"truth: $V^{d*}_h - V^{\mathcal{A}_t}$", 1.4)
 
 
@@ -86,7 +84,7 @@ def _draw_frame(axes: Axes, result: Audit, floor: float, title: str) -> None:
     axes.set_ylim(floor, top)
     axes.set_xlim(0, max(result.steps - 1, 1))
     if top > result.sizes.top:
-        axes.axhspan(result.sizes.top, top, color="#EEEEEE", zorder=0, lw=0)
+        axes.axhspan(result.sizes.top, top, color=SHADE, zorder=0, lw=0)
         axes.annotate(
             rf"above $r_{{max}}/(1-\gamma)$ = {result.sizes.top:.3g} nothing is promised", (1, result.sizes.top),
             xycoords=("axes fraction", "data"), xytext=(-5, 4), textcoords="offset points", ha="right",
@@ -97,9 +95,3 @@ def _draw_frame(axes: Axes, result: Audit, floor: float, title: str) -> None:
     axes.set_title(title or f"Promise and truth over {result.steps} steps", loc="left", fontsize=11, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
-
-
-def _save(figure: Figure, path: Path) -> None:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=path.suffix.lstrip(".") or "png", dpi=150)
-    write_whole(path, buffer.getvalue())

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.agents.agent import Agent
+from hreach.agents.tables import TableAgent, is_table
 from hreach.errors import InputError, require, whole
 from hreach.guarantees.theory import Sizes
-from hreach.models.counts import Counts
-from hreach.optimism.tabular import TabularOptimism
-from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.running.loop import Run
 
 Array = NDArray[np.float64]
-TableAgent = Agent[Counts, TabularOptimism, Sweeps]
 
 
 @dataclass(frozen=True)
@@ -41,11 +36,6 @@ class Record:
         table = truth.reward_table()
         pair = (self.states, self.actions)
         return np.asarray(table[pair] if table.ndim == 2 else table[(*pair, self.following)])
-
-
-def is_table(agent: object) -> TypeGuard[TableAgent]:
-    """Whether this is an agent of a table."""
-    return isinstance(agent, Agent) and isinstance(agent.planner, Sweeps)
 
 
 def checked_record(run: Run, mdp: TabularMDP, agent: TableAgent) -> Record:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from hreach.agents.tables import TableAgent
 from hreach.errors import whole
-from hreach.guarantees.audit.record import TableAgent
 from hreach.kernels import Seen, Table, World
 from hreach.problems.mdp import TabularMDP
 from hreach.randomness.seeding import run_seeds

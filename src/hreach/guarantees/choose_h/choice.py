@@ -30,55 +30,26 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.errors import InputError, at_least, discount, positive, require, shown, whole
-from hreach.guarantees.choose_h.lifetimes import Trial, lived, optimal_earnings
-from hreach.guarantees.choose_h.surrogates import best_pairs, family, given, listed, told_sizes, true_mdp
-from hreach.guarantees.theory import PROVED_FOR, Sizes, anytime_error, explicit_exploration_runtime
-from hreach.guarantees.theory.bound import Bound, check_delta
-from hreach.problems.mdp import TabularMDP
-from hreach.reach.growing import GROWTH
+from hreach.errors import discount, positive, require, whole
+from hreach.guarantees.choose_h.candidates import HS, Candidate, candidates
+from hreach.guarantees.choose_h.lifetimes import Trial, earned_in, trials_of
+from hreach.guarantees.choose_h.option import Option, bounds_of
+from hreach.guarantees.choose_h.recommending import ENDS, losses_against_best, recommended
+from hreach.guarantees.choose_h.surrogates import family, given, largest_sizes, listed, true_mdp
+from hreach.guarantees.theory import PROVED_FOR
+from hreach.guarantees.theory.bound import check_delta
 from hreach.running.progress import Telling, telling
+from hreach.statistics import resampled_means
 
 Array = NDArray[np.float64]
-HS: tuple[float | str, ...] = (0.5, 1, 4, 8, 16, 64, "growing", "growing:1", "adaptive")
-ENDS, RESAMPLES = (0.025, 0.975), 2000  # of a bootstrap interval of 95 %
 GAMMA = 0.95  # of random MDPs, unless given
+RESAMPLES = 2000
 _TENTH = 0.1
-
-
-@dataclass(frozen=True)
-class Option:
-    """One h: its bounds (None where they are vacuous; `_why` says what is wrong with them, "" if nothing), its runs.
-
-    h                 as it was given: "8", "growing", "growing:1" (c = 1), "adaptive"
-    h_at_end          its value at the end of the lifetime; None where each pair has its own
-    exploration       steps with |V~ - V_{h=0}| > epsilon, at most, with probability 1 - delta
-    error             eps_{T,h}: all but T steps are within it of the reachable optimum, with probability 1 - delta
-    average, low, high              reward per step or episode, and its bootstrap interval
-    loss, loss_low, loss_high       against the best fixed h; None where there is none or it earned nothing
-    stuck, poor_end                 shares of runs
-    """
-
-    h: str
-    h_at_end: float | None
-    exploration: float | None
-    exploration_why: str
-    error: float | None
-    error_why: str
-    average: float
-    low: float
-    high: float
-    loss: float | None
-    loss_low: float | None
-    loss_high: float | None
-    stuck: float
-    poor_end: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,23 +88,11 @@ class Choice:
 
     def to_json(self) -> str:
         """Everything, as JSON."""
-        own = (
-            "lifetime",
-            "gamma",
-            "epsilon",
-            "delta",
-            "runs",
-            "seed",
-            "surrogates",
-            "unit",
-            "optimum",
-            "recommended",
-            "reason",
-            "proved_for",
-        )
+        own = ("lifetime", "gamma", "epsilon", "delta", "runs", "seed", "surrogates", "unit", "optimum")
+        told = {name: getattr(self, name) for name in (*own, "recommended", "reason", "proved_for")}
         tables = {"lifetimes": self.lifetimes.tolist(), "averages": self.averages.tolist()}
         tables["losses"] = [[[_or_none(x) for x in cell] for cell in row] for row in self.losses.tolist()]
-        return json.dumps({**{name: getattr(self, name) for name in own}, "options": self.rows(), **tables}, indent=1)
+        return json.dumps({**told, "options": self.rows(), **tables}, indent=1)
 
 
 def choose_h(
@@ -172,44 +131,37 @@ def choose_h(
     discounted = None if gamma is None else discount(gamma)
     seed, confidence = whole("seed", seed, 0), float(check_delta(delta))
     require((sizes is None) != (surrogates is None), "sizes", sizes, "given if surrogates are not, and only then")
-    agents = [_agent(h) for h in listed("hs", hs)]
-    labels = [label for label, _, _ in agents]
-    require(len(set(labels)) == len(labels), "hs", hs, "different from each other")
+    tried = candidates(hs)
     own = GAMMA if discounted is None else discounted
     problems = family(sizes, own, whole("members", members, 1), seed) if sizes else given(surrogates)
     truths = [true_mdp(env, discounted) for _, env in problems]
-    told = told_sizes(problems, truths)
-    accuracy = _TENTH * told.top if epsilon is None else positive("epsilon", epsilon)
+    largest = largest_sizes(problems, truths)
+    accuracy = _TENTH * largest.top if epsilon is None else positive("epsilon", epsilon)
     share = max(1, round(runs / len(problems)))
-    lives = _lifetimes(steps, lifetimes)
-    trials = _trials([env for _, env in problems], truths)
-    earned = np.empty((len(agents), len(problems), share, len(lives)))
-    failed = np.empty((len(agents), len(problems), share, 2), dtype=np.bool_)
-    with telling(progress, failed[..., 0].size, "runs") as told_of:
-        for i, (_, params, _) in enumerate(agents):
-            for j, trial in enumerate(trials):
-                both = {**params, "gamma": trial.truth.gamma}
-                earned[i, j], failed[i, j] = lived(trial, both, share, lives, (seed, j), threads, told_of)
-    averages, means, shares = earned.mean(axis=(1, 2)), _resampled(earned, seed), failed.mean(axis=(1, 2))
-    fixed = [i for i, (_, params, _) in enumerate(agents) if not isinstance(params["h"], str)]
-    losses = _losses(averages, means, fixed)
+    upto = _lifetimes(steps, lifetimes)
+    trials = trials_of([env for _, env in problems], truths)
+    earned, failed = _simulated(tried, trials, share, upto, seed, threads, progress)
+    averages, shares = earned.mean(axis=(1, 2)), failed.mean(axis=(1, 2))
+    # The same runs are drawn for every h and lifetime, because they share their random numbers.
+    means = resampled_means(earned.transpose(1, 2, 0, 3), RESAMPLES, np.random.default_rng((seed, 1)))
+    losses = losses_against_best(averages, means, [i for i, each in enumerate(tried) if each.fixed])
     options = tuple(
         Option(
-            label,
-            h_at(steps),
-            *_bounds(h_at(steps), told, accuracy, confidence, steps),
+            each.label,
+            each.after(steps),
+            *bounds_of(each.after(steps), largest, accuracy, confidence, steps),
             float(averages[i, -1]),
-            *(float(end) for end in np.quantile(means[i, -1], ENDS)),
+            *(float(end) for end in np.quantile(means[:, i, -1], ENDS)),
             *(_or_none(x) for x in losses[i, -1].tolist()),
             *(float(x) for x in shares[i]),
         )
-        for i, (label, _, h_at) in enumerate(agents)
+        for i, each in enumerate(tried)
     )
     unit = "episode" if trials[0].per_episode else "step"
-    chosen, reason = _recommend(options, means[:, -1], steps, unit)
+    chosen, reason = recommended(options, means[:, :, -1], steps, unit)
     return Choice(
         lifetime=steps,
-        gamma=told.gamma,
+        gamma=largest.gamma,
         epsilon=accuracy,
         delta=confidence,
         runs=share * len(problems),
@@ -220,81 +172,25 @@ def choose_h(
         options=options,
         recommended=chosen,
         reason=reason,
-        lifetimes=lives,
+        lifetimes=upto,
         averages=averages,
         losses=losses,
     )
 
 
-def picture(result: Choice, path: str | Path) -> None:
-    """Average reward over (h, lifetime): one row for each h, one column for each lifetime.
-
-    The number is the average reward up to then, the colour its share of the best h of the column, which is framed.
-    """
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
-
-    from hreach.report.plot import save_as
-
-    averages, lifetimes = result.averages, result.lifetimes
-    best = averages.max(axis=0)
-    share = 1 - (best - averages) / np.where(best != 0, np.abs(best), 1.0)
-    figure = Figure(figsize=(2.2 + 0.72 * len(lifetimes), 1.5 + 0.42 * len(averages)), layout="constrained")
-    axes = figure.subplots()
-    shade = axes.imshow(np.clip(share, 0.5, 1.0), vmin=0.5, vmax=1.0, cmap="cividis", aspect="auto")
-    for i, row in enumerate(averages):
-        for j, value in enumerate(row):
-            ink = "black" if share[i, j] > 0.8 else "white"
-            axes.text(j, i, f"{value:#.3g}", ha="center", va="center", color=ink, fontsize=8)
-            if value == best[j]:
-                axes.add_patch(Rectangle((j - 0.47, i - 0.45), 0.94, 0.9, fill=False, edgecolor="#D55E00", linewidth=2))
-    axes.set_xticks(range(len(lifetimes)), [f"{t:,}" for t in lifetimes], fontsize=8)
-    names = [f"h = {o.h}" if o.h[0].isdigit() else o.h for o in result.options]
-    marked = [f"{n}  ★" if o.h == result.recommended else n for n, o in zip(names, result.options, strict=True)]
-    axes.set_yticks(range(len(marked)), marked, fontsize=9)
-    axes.set_xlabel("lifetime (steps)")
-    where = ", ".join(result.surrogates[:3]) + (" ..." if len(result.surrogates) > 3 else "")
-    axes.set_title(
-        f"Average reward per {result.unit}: {where}\nframe: best of the column   ★: recommended", fontsize=10
-    )
-    bar = figure.colorbar(shade, ax=axes, ticks=[0.5, 0.75, 1.0])
-    bar.ax.set_yticklabels(["half or less", "3/4", "the best"], fontsize=8)
-    save_as(figure, Path(path))
-
-
-# --- parts -------------------------------------------------------------------------------------------------------
-
-
-def _trials(envs: Sequence[Any], truths: Sequence[TabularMDP]) -> list[Trial]:
-    """The surrogates with what their optima earn, all in one unit."""
-    optima = [optimal_earnings(truth) for truth in truths]
-    per_episode = all(average <= 0 and np.isfinite(total) for average, total in optima)
-    return [
-        Trial(env, truth, best_pairs(truth), total if per_episode else average, per_episode)
-        for env, truth, (average, total) in zip(envs, truths, optima, strict=True)
-    ]
-
-
-def _agent(h: float | str) -> tuple[str, dict[str, Any], Any]:
-    """(label, parameters of pac-rmdp, h at the end of a lifetime as a function of it) of an entry of `hs`."""
-    if isinstance(h, str) and h == "adaptive":
-        return h, {"h": h}, lambda _: None
-    if isinstance(h, str) and (h == "growing" or h.startswith("growing:")):
-        c = GROWTH if h == "growing" else positive("c", _as_number("c", h.removeprefix("growing:")))
-        label = "growing" if c == GROWTH else f"growing:{c:g}"
-        return label, {"h": "growing", "c": c}, lambda steps: c * math.log(steps + 2)
-    value = at_least("h", _as_number("h", h), 0)
-    return f"{value:g}", {"h": value}, lambda _: value
-
-
-def _as_number(field: str, text: Any) -> Any:
-    """Text as a number, where it is one; the checks that follow refuse the rest."""
-    try:
-        return float(text) if isinstance(text, str) else text
-    except ValueError:
-        raise InputError(
-            f"{field} is {shown(text)}, but must be a number, 'growing', 'growing:c' or 'adaptive'."
-        ) from None
+def _simulated(
+    tried: Sequence[Candidate], trials: Sequence[Trial], runs: int, upto: NDArray[np.int64], seed: int,
+    threads: int | None, progress: Telling,
+) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
+    """What each run of each h on each problem P earned up to each lifetime (H, P, runs, L); how it failed (..., 2)."""
+    earned = np.empty((len(tried), len(trials), runs, len(upto)))
+    failed = np.empty((len(tried), len(trials), runs, 2), dtype=np.bool_)
+    with telling(progress, failed[..., 0].size, "runs") as finished:
+        for i, each in enumerate(tried):
+            for j, trial in enumerate(trials):
+                params = {**each.params, "gamma": trial.truth.gamma}
+                earned[i, j], failed[i, j] = earned_in(trial, params, runs, upto, (seed, j), threads, finished)
+    return earned, failed
 
 
 def _lifetimes(steps: int, given: Sequence[int] | None) -> NDArray[np.int64]:
@@ -306,87 +202,5 @@ def _lifetimes(steps: int, given: Sequence[int] | None) -> NDArray[np.int64]:
     return np.unique(np.array([*shorter, steps], dtype=np.int64))
 
 
-def _resampled(values: Array, seed: int) -> Array:
-    """Means (H, L, RESAMPLES) of bootstrap samples of values (H, problems, runs, L), drawn within each problem.
-
-    The same runs are drawn for every h and lifetime, because they share their random numbers.
-    """
-    agents, problems, runs, lifetimes = values.shape
-    rng = np.random.default_rng((seed, 1))
-    total = np.zeros((agents, lifetimes, RESAMPLES))
-    for j in range(problems):
-        drawn = rng.multinomial(runs, np.full(runs, 1 / runs), size=RESAMPLES)  # how often each run
-        total += np.tensordot(values[:, j], drawn / runs, axes=(1, 1))
-    return np.asarray(total / problems)
-
-
-def _losses(averages: Array, means: Array, fixed: Sequence[int]) -> Array:
-    """`Choice.losses` of averages (H, L) and their resampled means (H, L, RESAMPLES); `fixed` are rows.
-
-    A sample in which the best h earned next to nothing counts as one in which it earned a thousandth of its average.
-    """
-    losses = np.full((*averages.shape, 3), np.nan)
-    if not fixed:
-        return losses
-    for k in range(averages.shape[1]):
-        best = fixed[int(np.argmax(averages[fixed, k]))]
-        most = averages[best, k]
-        if most != 0:
-            losses[:, k, 0] = (most - averages[:, k]) / abs(most)
-            size = np.maximum(np.abs(means[best, k]), 0.001 * abs(most))
-            losses[:, k, 1:] = np.quantile((means[best, k] - means[:, k]) / size, ENDS, axis=1).T
-    return losses
-
-
 def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _bounds(
-    h: float | None, sizes: Sizes, eps: float, delta: float, steps: int
-) -> tuple[float | None, str, float | None, str]:
-    """exploration, exploration_why, error, error_why of an `Option`."""
-    if h is None:
-        none = "each pair has an h of its own"
-        return None, none, None, none
-    exploration = _promise(explicit_exploration_runtime(sizes, eps, delta, h))
-    if exploration[0] is not None and exploration[0] > steps:
-        exploration = exploration[0], "longer than the lifetime"
-    return *exploration, *_promise(anytime_error(sizes, steps, delta, h))
-
-
-def _promise(bound: Bound) -> tuple[float | None, str]:
-    return (None, f"vacuous: {bound.why}") if bound.vacuous else (float(bound), "")
-
-
-def _recommend(options: tuple[Option, ...], means: Array, steps: int, unit: str) -> tuple[str, str]:
-    """(label, one sentence)."""
-    top = int(np.argmax([o.average for o in options]))
-    like_the_best = np.quantile(means[top] - means, ENDS[0], axis=1) <= 0
-    like_the_best[top] = True
-    _, _, i = min((o.stuck, -o.average, i) for i, o in enumerate(options) if like_the_best[i])
-    chosen = options[i]
-    earned = f"{chosen.average:.4g} per {unit} over {steps} steps ({chosen.low:.4g} to {chosen.high:.4g})"
-    if i == top:
-        why = f"it earned most, {earned}, and {_stuck(chosen.stuck)}"
-    else:
-        other = options[top]
-        why = (
-            f"it earned {earned}, which cannot be told from the most ({other.average:.4g}, {_named(other.h)}), "
-            f"and {_stuck(chosen.stuck)}, the other {other.stuck:.0%}"
-            if other.stuck > chosen.stuck
-            else f"it earned {earned} and {_stuck(chosen.stuck)}"
-        )
-    worst = max((o for o in options if not like_the_best[options.index(o)]), key=lambda o: o.stuck, default=None)
-    warning = ""
-    if worst is not None and worst.stuck > max(0.1, chosen.stuck):
-        warning = f"; {_named(worst.h)} got stuck in {worst.stuck:.0%}"
-    return chosen.h, f"Take {_named(chosen.h)}: {why}{warning}."
-
-
-def _stuck(share: float) -> str:
-    return "never got stuck" if share == 0 else f"got stuck in {share:.0%} of runs"
-
-
-def _named(label: str) -> str:
-    return f"h = {label}"

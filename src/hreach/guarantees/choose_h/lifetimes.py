@@ -8,13 +8,14 @@ poor end   in the last tenth of the lifetime the run earned less than a given nu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.guarantees.choose_h.surrogates import best_pairs
 from hreach.problems.mdp import TabularMDP
 from hreach.running.progress import Told
 from hreach.running.simulate import simulate
@@ -25,7 +26,7 @@ BLOCK = 4_000_000  # rewards held in memory at once
 
 @dataclass(frozen=True)
 class Trial:
-    """A problem to live in: environment, truth, its best pairs (S, A), what the optimum earns, and in which unit."""
+    """A problem to act in: environment, truth, its best pairs (S, A), what the optimum earns, and in which unit."""
 
     env: Any
     truth: TabularMDP
@@ -35,7 +36,7 @@ class Trial:
 
     @property
     def little(self) -> float:
-        """Half a good life: the optimum less half of its size."""
+        """What an end is poor below: the optimum less half of its size."""
         return self.optimum - abs(self.optimum) / 2
 
 
@@ -48,7 +49,17 @@ def optimal_earnings(mdp: TabularMDP) -> tuple[float, float]:
     return average, average / rate if rate > 0 else np.inf
 
 
-def lived(
+def trials_of(envs: Sequence[Any], truths: Sequence[TabularMDP]) -> list[Trial]:
+    """The problems with what their optima earn, all in one unit."""
+    optima = [optimal_earnings(truth) for truth in truths]
+    per_episode = all(average <= 0 and np.isfinite(total) for average, total in optima)
+    return [
+        Trial(env, truth, best_pairs(truth), total if per_episode else average, per_episode)
+        for env, truth, (average, total) in zip(envs, truths, optima, strict=True)
+    ]
+
+
+def earned_in(
     trial: Trial, params: dict[str, Any], runs: int, lifetimes: NDArray[np.int64], seed: tuple[int, int],
     threads: int | None, progress: Told | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip

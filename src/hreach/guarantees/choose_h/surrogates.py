@@ -102,10 +102,10 @@ def true_mdp(env: Any, gamma: float | None) -> TabularMDP:
     return mdp.with_(gamma=gamma)
 
 
-def told_sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP]) -> Sizes:
-    """What the bounds are told: the largest of the surrogates' sizes, discounts and ranges of rewards."""
-    told = [known_reward_of(env) for _, env in problems]
-    known = [t.reward_table() if r is None else r for r, t in zip(told, truths, strict=True)]
+def largest_sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP]) -> Sizes:
+    """What the bounds are computed for: the largest of the surrogates' sizes, discounts and ranges of rewards."""
+    given = [known_reward_of(env) for _, env in problems]
+    known = [t.reward_table() if r is None else r for r, t in zip(given, truths, strict=True)]
     return Sizes(
         max(t.states for t in truths),
         max(t.actions for t in truths),

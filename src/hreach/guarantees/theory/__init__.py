@@ -1,5 +1,10 @@
-"""The paper's statements as functions: `discrete` (Algorithm 1), `linear` (Algorithm 2), `regret` (A3), `measured`
-(definitions).
+"""The paper's statements as functions.
+
+discrete       Algorithm 1: Theorem 1 and Corollary 1; ingredients (of the proof), exploration (Corollary 2), orders
+               (constants left open, rivals), propositions (1 and 2), loss, promise
+linear         Algorithm 2
+regret         A3
+measured       the definitions, of a run
 
 `STATEMENTS` maps every numbered statement to its functions.
 
@@ -14,28 +19,15 @@ from __future__ import annotations
 from hreach.guarantees.theory.bound import FORMS, Bound, Form
 from hreach.guarantees.theory.discrete import (
     PROVED_FOR,
-    PacMdp,
     affordable_h,
     anytime_error,
-    anytime_error_order,
-    bolt_sample_complexity,
-    estimation_gap,
-    explicit_exploration_order,
-    explicit_exploration_runtime,
-    exploration_threshold,
     failure_probability,
     h_star,
-    horizon,
-    known_threshold,
-    log_models,
-    mbie_sample_complexity,
-    near_bayes,
-    optimism_gap,
-    pac_mdp,
     reachable_error,
     sample_complexity,
-    sample_complexity_order,
 )
+from hreach.guarantees.theory.exploration import explicit_exploration_runtime, exploration_threshold
+from hreach.guarantees.theory.ingredients import estimation_gap, horizon, known_threshold, log_models, optimism_gap
 from hreach.guarantees.theory.linear import (
     LinearSizes,
     estimation_error,
@@ -56,7 +48,15 @@ from hreach.guarantees.theory.measured import (
     measured_exploration_runtime,
     optimism_slack,
 )
+from hreach.guarantees.theory.orders import (
+    anytime_error_order,
+    bolt_sample_complexity,
+    explicit_exploration_order,
+    mbie_sample_complexity,
+    sample_complexity_order,
+)
 from hreach.guarantees.theory.promise import Promise, promise
+from hreach.guarantees.theory.propositions import PacMdp, near_bayes, pac_mdp
 from hreach.guarantees.theory.regret import (
     average_loss_from_values,
     average_loss_of_run,

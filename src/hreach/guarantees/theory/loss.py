@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 
 from hreach.errors import require
 from hreach.guarantees.theory.bound import Array, Bound, Form, check_delta, check_form, check_samples, check_steps
-from hreach.guarantees.theory.discrete import BELOW_HORIZON, anytime_error, horizon, sample_complexity
+from hreach.guarantees.theory.discrete import BELOW_HORIZON, anytime_error, sample_complexity
+from hreach.guarantees.theory.ingredients import horizon
 from hreach.problems.sizes import Sizes
 
 _EXACT_STEPS = 1000  # every step is added up until here, and one in a thousand after that

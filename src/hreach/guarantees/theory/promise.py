@@ -21,15 +21,14 @@ from hreach.guarantees.theory.discrete import (
     PROVED_FOR,
     affordable_h,
     anytime_error,
-    bolt_sample_complexity,
-    explicit_exploration_runtime,
     failure_probability,
     h_star,
-    horizon,
-    mbie_sample_complexity,
     sample_complexity,
 )
+from hreach.guarantees.theory.exploration import explicit_exploration_runtime
+from hreach.guarantees.theory.ingredients import horizon
 from hreach.guarantees.theory.loss import average_loss
+from hreach.guarantees.theory.orders import bolt_sample_complexity, mbie_sample_complexity
 from hreach.problems.sizes import Sizes
 
 

@@ -45,8 +45,10 @@ def _in(module: str, *names: str) -> tuple[str, ...]:
 
 _ALL = (
     Statement("Definition 1", "PAC-RMDP(h)", "Bounded Optimal Learning", _in("measured", "bad_steps")),
-    Statement("Proposition 1", "PAC-MDP", "Bounded Optimal Learning; A1", _in("discrete", "pac_mdp")),
-    Statement("Proposition 2", "Near-Bayes optimality", "Bounded Optimal Learning; A1", _in("discrete", "near_bayes")),
+    Statement("Proposition 1", "PAC-MDP", "Bounded Optimal Learning; A1", _in("propositions", "pac_mdp")),
+    Statement(
+        "Proposition 2", "Near-Bayes optimality", "Bounded Optimal Learning; A1", _in("propositions", "near_bayes")
+    ),
     Statement(
         "Eq. (1)",
         "The internal value of Algorithm 1",
@@ -57,19 +59,11 @@ _ALL = (
         "Theorem 1",
         "PAC-RMDP, discrete",
         "Discrete Domain; A4",
-        _in(
-            "discrete",
-            "log_models",
-            "horizon",
-            "optimism_gap",
-            "estimation_gap",
-            "known_threshold",
-            "sample_complexity",
-            "affordable_h",
-            "failure_probability",
-            "sample_complexity_order",
-            "h_star",
-            "reachable_error",
+        (
+            *_in("ingredients", "log_models", "horizon", "optimism_gap", "estimation_gap", "known_threshold"),
+            *_in("discrete", "sample_complexity", "affordable_h", "failure_probability"),
+            *_in("orders", "sample_complexity_order"),
+            *_in("discrete", "h_star", "reachable_error"),
         ),
     ),
     Statement("Definition 2", "Anytime error", "Discrete Domain", _in("measured", "measured_anytime_error")),
@@ -78,7 +72,8 @@ _ALL = (
         "Anytime error bound, discrete",
         "Discrete Domain; A4",
         (
-            *_in("discrete", "anytime_error", "anytime_error_order"),
+            *_in("discrete", "anytime_error"),
+            *_in("orders", "anytime_error_order"),
             *_in("loss", "average_loss"),
             *_in("regret", "horizon_share"),
         ),
@@ -89,12 +84,12 @@ _ALL = (
         "Relation to MBIE",
         "Discrete Domain",
         (
-            *_in("discrete", "mbie_sample_complexity"),
+            *_in("orders", "mbie_sample_complexity"),
             "hreach.optimism.mbie:known_threshold",
             "hreach.optimism.mbie_reach:h_mbie",
         ),
     ),
-    Statement("Remark 2", "Relation to BOLT", "Discrete Domain", _in("discrete", "bolt_sample_complexity")),
+    Statement("Remark 2", "Relation to BOLT", "Discrete Domain", _in("orders", "bolt_sample_complexity")),
     Statement(
         "Definition 3",
         "Explicit exploration runtime",
@@ -106,7 +101,8 @@ _ALL = (
         "Explicit exploration bound, discrete",
         "Discrete Domain; A4",
         (
-            *_in("discrete", "exploration_threshold", "explicit_exploration_runtime", "explicit_exploration_order"),
+            *_in("exploration", "exploration_threshold", "explicit_exploration_runtime"),
+            *_in("orders", "explicit_exploration_order"),
             *_in("measured", "exploring_steps"),
         ),
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from threading import Thread
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
 from hreach import compiling
@@ -69,10 +70,21 @@ class Processes:
             compiling.announce_with(announced)
             self._pool = ProcessPoolExecutor(self.count, context, _begin, (announced,))
         others = set(active_children()) - self._workers
-        with _one_thread():  # a worker is started by the submission that needs it, and inherits this
+        with _one_thread(), _no_script():  # a worker is started by the submission that needs it, and inherits this
             future = self._pool.submit(function, *task)
         self._workers |= set(active_children()) - others
         return future
+
+
+@contextmanager
+def _no_script() -> Iterator[None]:
+    """Workers need nothing of the script that is being run; without a guard they would run it once more each."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""The page as HTML: the document, its tables and its list of claims."""
