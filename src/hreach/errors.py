@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +44,7 @@ def finite(field: str, value: object) -> float:
     return result
 
 
-def array(field: str, value: Any) -> NDArray[np.float64]:
+def array(field: str, value: object) -> NDArray[np.float64]:
     """`value` as a new array of floats."""
     try:
         return np.array(value, dtype=np.float64)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import gymnasium
 import numpy as np
@@ -111,7 +110,9 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
             truth=self.noise_free_step,
         )
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Array, dict[str, object]]:
         """Back to the start, or to `options["state"]`."""
         super().reset(seed=seed)
         given = (options or {}).get("state")
@@ -119,7 +120,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         self._steps = 0
         return np.array([self._x, self._v]), {}
 
-    def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, object]]:
         """One push; draws one normal number.
 
         The same mathematics as `noise_free_step` and `known_reward`, in plain floats: NumPy costs ten times as much
@@ -169,7 +170,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         """The car on its hill, (400, 600, 3); None unless `render_mode` is "rgb_array"."""
         return self._picture() if self.render_mode == "rgb_array" else None
 
-    def _checked(self, field: str, state: Any) -> tuple[float, float]:
+    def _checked(self, field: str, state: object) -> tuple[float, float]:
         """A state to start from: within the bounds and not yet at the goal."""
         x, v = _pair(field, state)
         ok = self._low <= x < self.goal and abs(v) <= self.speed_limit
@@ -195,13 +196,13 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         return pixels(draw(scene))
 
 
-def _pair(field: str, value: Any) -> tuple[float, float]:
-    ok = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 2
-    require(ok, field, value, "two numbers")
-    return finite(field, value[0]), finite(field, value[1])
+def _pair(field: str, value: object) -> tuple[float, float]:
+    numbers = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
+    require(len(numbers) == 2, field, value, "two numbers")
+    return finite(field, numbers[0]), finite(field, numbers[1])
 
 
-def _interval(field: str, value: Any) -> tuple[float, float]:
+def _interval(field: str, value: object) -> tuple[float, float]:
     low, high = _pair(field, value)
     require(low < high, field, value, "two numbers, the first below the second")
     return low, high

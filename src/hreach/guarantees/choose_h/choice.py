@@ -30,7 +30,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,17 +81,18 @@ class Choice:
         """The agent for which the bounds are proved."""
         return PROVED_FOR
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, float | str | bool | None]]:
         """One dict for each h: the fields of `Option` and whether it is recommended."""
         return [{**asdict(o), "recommended": o.h == self.recommended} for o in self.options]
 
     def to_json(self) -> str:
         """Everything, as JSON."""
-        own = ("lifetime", "gamma", "epsilon", "delta", "runs", "seed", "surrogates", "unit", "optimum")
-        told = {name: getattr(self, name) for name in (*own, "recommended", "reason", "proved_for")}
+        arrays = ("options", "lifetimes", "averages", "losses")
+        single = {name: value for name, value in vars(self).items() if name not in arrays}
+        single["proved_for"] = self.proved_for
         tables = {"lifetimes": self.lifetimes.tolist(), "averages": self.averages.tolist()}
         tables["losses"] = [[[_or_none(x) for x in cell] for cell in row] for row in self.losses.tolist()]
-        return json.dumps({**told, "options": self.rows(), **tables}, indent=1)
+        return json.dumps({**single, "options": self.rows(), **tables}, indent=1)
 
 
 def choose_h(
@@ -100,7 +100,7 @@ def choose_h(
     gamma: float | None = None,
     *,
     sizes: tuple[int, int] | None = None,
-    surrogates: Any = None,
+    surrogates: object = None,
     hs: Sequence[float | str] = HS,
     runs: int = 100,
     seed: int = 0,

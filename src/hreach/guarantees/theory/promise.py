@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from hreach.errors import InputError
 from hreach.guarantees.theory.bound import Bound, Form
@@ -69,7 +68,7 @@ class Promise:
             f"to a life of fewer steps this bound promises nothing. Proved for {PROVED_FOR}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain data for programs; a number that is infinite or none becomes None."""
         plain = {"eps": self.eps, "delta": self.delta, "h": self.h, "t": self.t}
         numbers = {name: value if math.isfinite(value) else None for name, value in plain.items()}
