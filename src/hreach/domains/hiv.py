@@ -65,7 +65,7 @@ PUBLISHED = {
 class HIV(gymnasium.Env[Array, np.int64]):
     """Observes log10 of (T1, T1*, T2, T2*, V, E) at each decision, clipped to [-5, 8].
 
-    What an agent may be told, besides Gymnasium's spaces:
+    What an agent may know, besides Gymnasium's spaces:
 
     bounds         (2, 6): lowest and highest observation
     state_names    ("T1", "T1*", "T2", "T2*", "V", "E")
@@ -76,7 +76,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
     noise_free_step  the truth without noise, for tests and for planners that need not learn
     step_deviation   how far the noise spreads the state until the next decision
     healthy, unhealthy  (6,): the steady states without drugs
-    task           all that a linear agent is told, as a `hreach.Task`
+    task           all that a linear agent knows, as a `hreach.Task`
     episode_figure a picture of a finished episode
 
     `info` holds "state" (6,), the state without logarithm and clipping, and after a step also
@@ -228,7 +228,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
 
     def task(self, model: str = "day", share: bool = True, truncate: bool = True) -> Task:
-        """What a linear agent is told: it learns all six components of log10, and knows the reward.
+        """What a linear agent knows, the reward among it; it learns all six components of log10.
 
         model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
                 are 150 random Fourier features, and for each action a bias, the scaled state and the scaled amounts.

@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 class MountainCar(gymnasium.Env[Array, np.int64]):
     """Observes (x, v); all defaults are the paper's (appendix A7).
 
-    What an agent may be told, besides Gymnasium's spaces:
+    What an agent may know, besides Gymnasium's spaces:
 
     bounds         (2, 2): lowest and highest (x, v)
     state_names    ("position", "velocity")
@@ -42,7 +42,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
     known_reward   r(s, a, s'), which the paper's agents know
     is_terminal    which states end the episode
     noise_free_step  the truth without noise, for tests and for planners that need not learn
-    task           all that a linear agent is told, as a `hreach.Task`
+    task           all that a linear agent knows, as a `hreach.Task`
 
     `reset(options={"state": (x, v)})` starts elsewhere. An episode is truncated after `max_steps` steps.
     """
@@ -88,7 +88,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         self._steps = 0
 
     def task(self) -> Task:
-        """What a linear agent is told.
+        """What a linear agent knows.
 
         Appendix A7 says little, and features of the velocity alone could not represent gravity: the agent learns the
         velocity, from ten bumps over the velocity for each action and the known shape of gravity.

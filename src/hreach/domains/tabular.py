@@ -14,8 +14,8 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
     """Moves by the transition probabilities of `mdp`, pays its reward, and ends where the MDP says so.
 
     One uniform number is drawn for the start state and one for each step, and one more where chance decides whether a
-    transition ends the episode. `known_reward` is what an agent is
-    told: an array (S, A) or (S, A, S), or None if the agent has to learn it; it may differ from what is paid.
+    transition ends the episode. `known_reward` is what an agent may know: an array (S, A) or (S, A, S), or None if it
+    has to be learnt; it may differ from what is paid.
     """
 
     def __init__(self, mdp: TabularMDP, known_reward: NDArray[np.float64] | None) -> None:

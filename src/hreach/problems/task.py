@@ -1,4 +1,4 @@
-"""A continuous problem as an agent is told of it: what it has to learn, and what it knows already.
+"""A continuous problem as an agent knows it: what it has to learn, and what it knows already.
 
 A tabular domain tells its agents an MDP; a continuous one tells a `Task` (its method `task()`), or you write one for an
 environment of your own and give it to `hreach.make_agent(..., task=...)`.
@@ -23,7 +23,7 @@ Actions = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What the agent is told. nS components of the state, N rows, L learnt components.
+    """What the agent knows. nS components of the state, N rows, L learnt components.
 
     bounds      (2, nS): the box in which the agent plans
     learnt      the components that are predicted; `sigma` (L,) the standard deviation of their noise, above 0

@@ -111,7 +111,7 @@ def choose_h(
     threads: int | None = None,
     progress: Telling = None,
 ) -> Choice:
-    """Compare `hs` for an agent that lives `lifetime` steps.
+    """Compare `hs` for an agent that acts for `lifetime` steps.
 
     gamma        discount; default: the surrogates' own, .95 for random MDPs; the bounds take the largest
     sizes        (|S|, |A|): the surrogates are `members` random MDPs of that size
@@ -120,9 +120,9 @@ def choose_h(
     runs         simulated runs for each h, shared among the surrogates (each gets at least one)
     epsilon      accuracy of the explicit exploration bound; default: a tenth of the range of values
     delta        failure probability of the bounds
-    lifetimes    shorter lives to be told of as well, the beginnings of the same runs (no h here knows its lifetime);
+    lifetimes    shorter lifetimes to be reported too, the beginnings of the same runs (no h here knows its lifetime);
                  default: twelve, evenly spaced on a logarithmic scale
-    progress     is told how many runs were finished since it was last told; True shows a bar
+    progress     called with the number of runs that were finished since its last call; True shows a bar
 
     Recommended is, among the h that cannot be told from the best average (the 95 % bootstrap interval of the difference
     contains 0), the one that got stuck least often, and of these the one that earned most.
@@ -194,7 +194,7 @@ def _simulated(
 
 
 def _lifetimes(steps: int, given: Sequence[int] | None) -> NDArray[np.int64]:
-    """The lifetimes to be told of, the whole one last."""
+    """The lifetimes to be reported, the whole one last."""
     if given is None:
         return np.unique(np.geomspace(min(steps, 100), steps, 12).round().astype(np.int64))
     shorter = [whole("lifetimes", t, 1) for t in listed("lifetimes", given)]
