@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +51,7 @@ def finite(field: str, value: object) -> float:
     return result
 
 
-def array(field: str, value: Any) -> NDArray[np.float64]:
+def array(field: str, value: object) -> NDArray[np.float64]:
     """`value` as a new array of floats."""
     import numpy as np
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import gymnasium
 import numpy as np
@@ -40,6 +40,9 @@ from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, 
 from hreach.domains.hiv_noise import accumulated, deviation
 from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
 from hreach.problems.task import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 
@@ -62,7 +65,7 @@ PUBLISHED = {
 class HIV(gymnasium.Env[Array, np.int64]):
     """Observes log10 of (T1, T1*, T2, T2*, V, E) at each decision, clipped to [-5, 8].
 
-    What an agent may be told, besides Gymnasium's spaces:
+    What an agent may know, besides Gymnasium's spaces:
 
     bounds         (2, 6): lowest and highest observation
     state_names    ("T1", "T1*", "T2", "T2*", "V", "E")
@@ -73,7 +76,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
     noise_free_step  the truth without noise, for tests and for planners that need not learn
     step_deviation   how far the noise spreads the state until the next decision
     healthy, unhealthy  (6,): the steady states without drugs
-    task           all that a linear agent is told, as a `hreach.Task`
+    task           all that a linear agent knows, as a `hreach.Task`
     episode_figure a picture of a finished episode
 
     `info` holds "state" (6,), the state without logarithm and clipping, and after a step also
@@ -175,7 +178,9 @@ class HIV(gymnasium.Env[Array, np.int64]):
         """The stable steady state (6,) in which the immune system holds the virus down, E near 353 000."""
         return self._steady("healthy")
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Array, dict[str, Array]]:
         """Back to the start, or to `options["state"]`."""
         super().reset(seed=seed)
         given = (options or {}).get("state")
@@ -183,7 +188,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         self._given = []
         return observed(self._days[0]), {"state": self._days[0].copy()}
 
-    def step(self, action: np.int64 | int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64 | int) -> tuple[Array, float, bool, bool, dict[str, Array]]:
         """Treat for `days_per_step` days; see the class for `info`."""
         if not (type(action) is int and 0 <= action < self.actions) and not self.action_space.contains(action):
             require(False, "action", action, f"a whole number from 0 to {self.actions - 1}")
@@ -223,7 +228,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
 
     def task(self, model: str = "day", share: bool = True, truncate: bool = True) -> Task:
-        """What a linear agent is told: it learns all six components of log10, and knows the reward.
+        """What a linear agent knows, the reward among it; it learns all six components of log10.
 
         model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
                 are 150 random Fourier features, and for each action a bias, the scaled state and the scaled amounts.
@@ -317,7 +322,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
             )
         return np.asarray(guess * np.exp(found.x))
 
-    def episode_figure(self, states: Array, actions: NDArray[np.int64]) -> Any:
+    def episode_figure(self, states: Array, actions: NDArray[np.int64]) -> Figure:
         """A matplotlib figure of an episode: states (T + 1, 6) as observed (log10), actions (T,)."""
         days = np.arange(len(states)) * self.days_per_step
         return self._figure(days, 10.0 ** np.asarray(states), np.repeat(actions, self.days_per_step))
@@ -327,7 +332,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
 
         return pixels(self._figure(np.arange(len(self._days)), np.array(self._days), np.array(self._given, dtype=int)))
 
-    def _figure(self, days: NDArray[np.int64], amounts: Array, given: NDArray[np.int64]) -> Any:
+    def _figure(self, days: NDArray[np.int64], amounts: Array, given: NDArray[np.int64]) -> Figure:
         """The amounts (N, 6) on `days` (N,), and the action `given` on each day."""
         from hreach.domains.hiv_picture import draw
 
@@ -339,7 +344,9 @@ class HIV(gymnasium.Env[Array, np.int64]):
 
 
 @compiled
-def _pay(logs: Array, actions: NDArray[np.int64], weights: Any, cost: Array, times: int, result: Array) -> None:
+def _pay(
+    logs: Array, actions: NDArray[np.int64], weights: tuple[float, float], cost: Array, times: int, result: Array
+) -> None:
     """`known_reward`, `times` over, of log10 of the amounts (N, 6)."""
     Q, S = weights
     for i in range(result.shape[0]):
@@ -347,7 +354,7 @@ def _pay(logs: Array, actions: NDArray[np.int64], weights: Any, cost: Array, tim
         result[i] = times * (S * E - Q * V - cost[actions[i]])
 
 
-def _features(daily: bool, share: bool) -> dict[str, Any]:
+def _features(daily: bool, share: bool) -> dict[str, object]:
     """Settings of the features of `HIV.task`."""
     identity = {"kind": "identity"}
     if not daily:
@@ -376,7 +383,7 @@ def _share(field: str, value: object) -> float:
     return result
 
 
-def _amounts(field: str, value: Any) -> Array:
-    ok = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 6
-    require(ok, field, value, f"six amounts, the order is {', '.join(STATE_NAMES)}")
-    return np.array([at_least(f"{field}[{j}]", value[j], 0) for j in range(6)])
+def _amounts(field: str, value: object) -> Array:
+    amounts = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
+    require(len(amounts) == 6, field, value, f"six amounts, the order is {', '.join(STATE_NAMES)}")
+    return np.array([at_least(f"{field}[{j}]", amount, 0) for j, amount in enumerate(amounts)])

@@ -1,4 +1,4 @@
-"""A continuous problem as an agent is told of it: what it has to learn, and what it knows already.
+"""A continuous problem as an agent knows it: what it has to learn, and what it knows already.
 
 A tabular domain tells its agents an MDP; a continuous one tells a `Task` (its method `task()`), or you write one for an
 environment of your own and give it to `hreach.make_agent(..., task=...)`.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hreach.errors import InputError, array, discount, positive, require, whole
+from hreach.errors import InputError, array, discount, positive, require, shown, whole
+from hreach.problems.truth import core_of
+from hreach.registry import check_parameters
 
 Array = NDArray[np.float64]
 Actions = NDArray[np.int64]
@@ -21,7 +23,7 @@ Actions = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What the agent is told. nS components of the state, N rows, L learnt components.
+    """What the agent knows. nS components of the state, N rows, L learnt components.
 
     bounds      (2, nS): the box in which the agent plans
     learnt      the components that are predicted; `sigma` (L,) the standard deviation of their noise, above 0
@@ -45,7 +47,7 @@ class Task:
     gamma: float
     learnt: tuple[int, ...]
     sigma: Array
-    features: Mapping[str, Any]
+    features: Mapping[str, object]
     reward: Callable[[Array, Actions, Array], Array] | None
     values: tuple[float, float]
     grid: tuple[int, ...] | None = None
@@ -74,8 +76,9 @@ class Task:
         object.__setattr__(self, "sigma", self._noise(self.sigma, len(chosen)))
         whole("actions", self.actions, 1)
         discount(self.gamma)
-        for name in ("duration", "model_steps", "paid_every"):
-            whole(name, getattr(self, name), 1)
+        whole("duration", self.duration, 1)
+        whole("model_steps", self.model_steps, 1)
+        whole("paid_every", self.paid_every, 1)
         divides = self.model_steps % self.paid_every == 0
         require(divides, "paid_every", self.paid_every, f"a divisor of model_steps ({self.model_steps})")
         require(self.target in ("next", "change"), "target", self.target, "'next' or 'change'")
@@ -114,33 +117,33 @@ class Task:
         return np.broadcast_to(given, (learnt,)).copy()
 
 
-def task_of(env: Any, given: Task | Mapping[str, Any] | None) -> Task:
+@runtime_checkable
+class TellsTask(Protocol):
+    """A continuous domain: it says what an agent may know of it; the arguments are its own."""
+
+    task: Callable[..., object]
+
+
+def task_of(env: object, given: Task | Mapping[str, object] | None) -> Task:
     """The task of a continuous domain: `given` itself, or `env.task(**given)`."""
     if isinstance(given, Task):
         return given
-    core = getattr(env, "unwrapped", env)
-    tell = getattr(core, "task", None)
-    if not callable(tell):
+    core = core_of(env)
+    if not isinstance(core, TellsTask) or not callable(core.task):
         raise InputError(
             f"env is {type(core).__name__}, which has no task(); a linear agent needs it, or task=hreach.Task(...)."
         )
     require(given is None or isinstance(given, Mapping), "task", given, "a Task, or a table for the domain's task()")
-    result = tell(**_checked(tell, given or {}))
-    require(isinstance(result, Task), "env.task()", result, "a hreach.Task")
-    return result  # type: ignore[no-any-return]
+    parameters = dict(given or {})
+    check_parameters("task", core.task, parameters)
+    result = core.task(**parameters)
+    if not isinstance(result, Task):
+        raise InputError(f"env.task() is {shown(result)}, but must be a hreach.Task.")
+    return result
 
 
-def _checked(tell: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    from hreach.registry import check_parameters
-
-    check_parameters("task", tell, given)
-    return dict(given)
-
-
-def shape_of(field: str, value: Any, length: int | None = None) -> tuple[int, ...]:
+def shape_of(field: str, value: object, length: int | None = None) -> tuple[int, ...]:
     """Whole numbers of at least 1, as many as `length`."""
-    ok = (
-        isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == (length or len(value))
-    )
-    require(ok and len(value) > 0, field, value, f"{length or 'some'} whole numbers")
-    return tuple(whole(field, each, 1) for each in value)
+    listed = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
+    require(0 < len(listed) == (length or len(listed)), field, value, f"{length or 'some'} whole numbers")
+    return tuple(whole(field, each, 1) for each in listed)

@@ -13,6 +13,7 @@ from hreach.problems.truth import core_of
 from hreach.registry import import_plugins
 from hreach.report.figures import Band, average_reward_figure, episodes_figure, save
 from hreach.report.numbers import total
+from hreach.studies.loading import Draws
 from hreach.studies.record import Record
 from hreach.studies.results import Result
 from hreach.studies.spec import AgentSpec
@@ -82,6 +83,7 @@ def _pictures(record: Record, results: Results, folder: Path) -> list[tuple[str,
     study = record.study
     import_plugins(study.plugins)
     env = core_of(make_domain(study.domain, **study.domain_params))
+    assert isinstance(env, Draws)  # checked when the study was loaded
     pictures = []
     for i, (spec, last) in enumerate(asked, start=1):
         name = f"{spec.label}, {spec.variant}" if spec.variant else spec.label

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Statement:
         """The name as part of a test's name."""
         return self.name.lower().replace("eq. (", "equation ").replace(")", "").replace(" ", "_")
 
-    def load(self) -> list[Callable[..., Any]]:
+    def load(self) -> list[Callable[..., object]]:
         """The functions themselves."""
         pairs = (target.split(":") for target in self.functions)
         return [getattr(import_module(module), name) for module, name in pairs]
