@@ -13,6 +13,7 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
 import hreach
+from helpers import with_end_state
 from hreach import TabularMDP, kernels
 from hreach.domains.tabular import TabularEnv
 from hreach.randomness.seeding import run_seeds
@@ -41,16 +42,6 @@ def ending_mdp(seed: int, per_transition: bool = False, states: int = 4, actions
     R = rng.uniform(-1, 1, (states, actions, states) if per_transition else (states, actions))
     end = rng.choice([0.0, 0.0, 0.4, 1.0], (states, actions, states))
     return TabularMDP(P, R, 0.9, end=end)
-
-
-def with_end_state(mdp: TabularMDP) -> TabularMDP:
-    """The same problem with one more state, the end: absorbing, and nothing is paid there."""
-    S, A = mdp.states, mdp.actions
-    P, R = np.zeros((S + 1, A, S + 1)), np.zeros((S + 1, A))
-    P[:S, :, :S], P[:S, :, S] = mdp.transitions() - mdp.endings(), mdp.endings().sum(axis=2)
-    P[S, :, S] = 1
-    R[:S] = mdp.expected_reward
-    return TabularMDP(P, R, mdp.gamma)
 
 
 # --- the truth ------------------------------------------------------------------------------------------------------

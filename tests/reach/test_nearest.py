@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import hreach
+from helpers import distance
 from hreach import TabularMDP
 from hreach.models.counts import predict, updated
 from hreach.problems.solving import solved
@@ -52,10 +53,6 @@ def cases() -> st.SearchStrategy[Pairs]:
 
 def all_models(counts: Array, truth: Array, h: int) -> Array:
     return reachable_models(counts, updated, predict, np.flatnonzero(truth), h)
-
-
-def distance(model: Array, truth: Array) -> float:
-    return float(np.abs(model - truth).sum())
 
 
 def farther_than_nearest(choose: Chooses, pairs: Pairs, h: int) -> float:

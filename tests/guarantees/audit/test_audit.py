@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
+from helpers import random_env, with_end_state
 from hreach import InputError, Run, TabularMDP
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
@@ -27,13 +28,6 @@ from hreach.reach.nearest import reachable_value
 
 Array = NDArray[np.float64]
 Recorded = tuple[Run, TabularEnv, TabularAgent]
-
-
-def random_env(seed: int, states: int = 4, actions: int = 3, per_transition: bool = False) -> TabularEnv:
-    rng = np.random.default_rng(seed)
-    P = rng.dirichlet(np.full(states, 0.5), size=(states, actions))
-    R = rng.random((states, actions, states) if per_transition else (states, actions))
-    return TabularEnv(TabularMDP(P, R, 0.9), R)
 
 
 def recorded(env: Any, name: str = "pac-rmdp", steps: int = 150, **params: Any) -> Recorded:
@@ -486,16 +480,6 @@ def ending_env(seed: int = 0) -> TabularEnv:
     P = rng.dirichlet(np.ones(5), (5, 2))
     mdp = TabularMDP(P, rng.uniform(-1, 1, (5, 2)), 0.9, end=0.3 * rng.random((5, 2, 5)))
     return TabularEnv(mdp, mdp.reward_table())
-
-
-def with_end_state(mdp: TabularMDP) -> TabularMDP:
-    """The same problem with an end state of its own, absorbing and worth nothing."""
-    S, A = mdp.states, mdp.actions
-    P, R = np.zeros((S + 1, A, S + 1)), np.zeros((S + 1, A))
-    P[:S, :, :S], P[:S, :, S] = mdp.transitions() - mdp.endings(), mdp.endings().sum(axis=2)
-    P[S, :, S] = 1
-    R[:S] = mdp.expected_reward
-    return TabularMDP(P, R, mdp.gamma)
 
 
 @pytest.mark.parametrize("name", ["pac-rmdp", "greedy"])

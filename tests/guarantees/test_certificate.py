@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
+from helpers import random_env
 from hreach import InputError, TabularMDP
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
@@ -30,13 +31,6 @@ AGENTS: list[tuple[str, dict[str, Any]]] = [
     ("greedy", {}),
     ("epsilon-greedy", {"epsilon": 0.2}),
 ]
-
-
-def random_env(seed: int, per_transition: bool = False, gamma: float = 0.9, states: int = 4) -> TabularEnv:
-    rng = np.random.default_rng(seed)
-    P = rng.dirichlet(np.full(states, 0.5), size=(states, 3))
-    R = rng.random((states, 3, states) if per_transition else (states, 3))
-    return TabularEnv(TabularMDP(P, R, gamma), R)
 
 
 def plain_value(agent: TabularAgent) -> Array:
@@ -75,7 +69,7 @@ def largest_excess(env: TabularEnv, agent: TabularAgent, steps: int, every: int 
 @pytest.mark.parametrize("per_transition", [False, True])
 @pytest.mark.parametrize(("name", "params"), AGENTS)
 def test_the_plain_value_is_that_of_the_model_as_it_is(name: str, params: dict[str, Any], per_transition: bool) -> None:
-    env = random_env(1, per_transition)
+    env = random_env(1, per_transition=per_transition)
     assert largest_excess(env, hreach.make_agent(name, env, seed=2, **params), steps=120) <= 0
 
 
@@ -84,7 +78,7 @@ def test_the_plain_value_is_that_of_the_model_as_it_is(name: str, params: dict[s
 def test_it_is_so_with_one_state_and_with_so_many_that_some_sweeps_are_cheaper_than_a_solve(
     states: int, per_transition: bool
 ) -> None:
-    env = random_env(1, per_transition, states=states)
+    env = random_env(1, states, per_transition=per_transition)
     for params in ({"tolerance": 0.01}, {"tolerance": 1e-12}, {"tolerance": 1e-300}):
         assert largest_excess(env, hreach.make_agent("pac-rmdp", env, h=2, seed=2, **params), steps=60) <= 0
 

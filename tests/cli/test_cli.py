@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import hreach
+from helpers import content, succeed
 from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.cli import app as cli
 from hreach.cli.listing import everything
@@ -49,13 +50,6 @@ PNG_BEGIN, PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
 
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
-
-
-def succeed(*arguments: str | Path) -> str:
-    """What a command that works prints."""
-    result = CliRunner().invoke(cli.app, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0
-    return result.stdout
 
 
 def write_study(path: Path, title: str = "T", label: str = "mine") -> Path:
@@ -488,10 +482,6 @@ BAD = [
     ("reproduce chain --quick --runs 5", ["--runs is 5", "--quick"]),
     ("reproduce chain --quick --runs 0", ["--runs is 0"]),
 ]
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else b"" for p in folder.rglob("*")}
 
 
 @pytest.mark.parametrize(("line", "words"), BAD)

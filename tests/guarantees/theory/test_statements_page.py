@@ -8,15 +8,16 @@ from pathlib import Path
 from hreach.guarantees.theory.statements import STATEMENTS
 
 TESTS = Path(__file__).parent
-PAGE = TESTS.parents[1] / "docs" / "statements.md"
+ROOT = TESTS.parents[2]
+PAGE = ROOT / "docs" / "statements.md"
 
 
 def files_about(slug: str) -> list[str]:
-    """Files under tests/ with a test named after the statement."""
+    """Files of tests/guarantees/theory with a test named after the statement."""
     found = []
     for path in sorted(TESTS.rglob("test_*.py")):
         if re.search(rf"^def test_{slug}_", path.read_text("utf-8"), re.MULTILINE):
-            found.append(f"`theory/{path.stem}`")
+            found.append(f"`guarantees/theory/{path.stem}`")
     return found
 
 
@@ -42,7 +43,7 @@ def test_the_page_has_the_table() -> None:
 def test_a_statement_that_does_not_exist_is_not_named() -> None:
     """Docstrings under hreach.guarantees.theory name only statements of the list."""
     named: set[str] = set()
-    for path in (TESTS.parents[1] / "src" / "hreach" / "guarantees" / "theory").glob("*.py"):
+    for path in (ROOT / "src" / "hreach" / "guarantees" / "theory").glob("*.py"):
         named |= set(
             re.findall(r"\b(?:Theorem|Corollary|Lemma|Proposition|Remark|Definition) \d+", path.read_text("utf-8"))
         )

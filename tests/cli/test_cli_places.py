@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import hreach
+from helpers import content, succeed
 from hreach.cli import app as cli
 
 STUDY = """\
@@ -30,17 +30,6 @@ params = { h = 8 }
 agent = "greedy"
 """
 HERE = ["run", "good.toml", "--out", "out"]
-
-
-def succeed(*arguments: str) -> str:
-    """What a command that works prints."""
-    result = CliRunner().invoke(cli.app, arguments, catch_exceptions=False)
-    assert result.exit_code == 0
-    return result.stdout
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else b"" for p in folder.rglob("*")}
 
 
 @pytest.fixture

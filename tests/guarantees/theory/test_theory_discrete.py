@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import decades
 from hreach import InputError
 from hreach.guarantees import theory as th
 from hreach.guarantees.theory.bound import FORMS, Bound, Form, largest_within
@@ -25,11 +26,6 @@ getcontext().prec = 60
 MANY = settings(deadline=None, derandomize=True, max_examples=150)
 forms = st.sampled_from(FORMS)
 CHAIN = Sizes(5, 2, 0.95)
-
-
-def decades(low: float, high: float) -> st.SearchStrategy[float]:
-    """Floats of every order of magnitude from 10^low to 10^high."""
-    return st.floats(low, high).map(lambda x: 10.0**x)
 
 
 sizes = st.builds(

@@ -55,12 +55,6 @@ def coverage(interval: Interval, draw: Draw) -> float:
     return float(np.mean([low <= 0 <= high for low, high in found]))
 
 
-@pytest.fixture
-def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enough for tests that repeat everything thousands of times."""
-    monkeypatch.setattr("hreach.statistics.RESAMPLES", 1000)
-
-
 @pytest.mark.usefixtures("fewer_resamples")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_ten_runs_cover_as_often_as_stated(name: str) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import hreach
+from helpers import distance
 from hreach import TabularMDP
 from hreach.models.counts import predict, updated
 from hreach.reach.nearest import reachable_value
@@ -46,10 +47,6 @@ def pairs(draw: st.DrawFn) -> Pair:
 
 def all_models(counts: Array, h: int, possible: Any) -> Array:
     return reachable_models(counts, updated, predict, possible, h)
-
-
-def distance(model: Array, truth: Array) -> float:
-    return float(np.abs(model - truth).sum())
 
 
 # --- the most hopeful model: Eq. (1) --------------------------------------------------------------------------

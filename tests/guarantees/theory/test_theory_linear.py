@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import decades
 from hreach import InputError, TabularMDP
 from hreach.guarantees.theory import linear as th
 from hreach.guarantees.theory.bound import FORMS, Form
@@ -19,10 +20,6 @@ from hreach.reach.interval import varsigma
 
 MANY = settings(deadline=None, derandomize=True, max_examples=100)
 CAR = LinearSizes(components=2, features=12, lipschitz=5.0, gamma=0.9)
-
-
-def decades(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high).map(lambda x: 10.0**x)
 
 
 sizes = st.builds(
