@@ -42,6 +42,8 @@ def make_linear(
     seed: int = 0,
     task: Any = None,
     features: Any = None,
+    target: Literal["next", "change"] | None = None,
+    truncate: bool | None = None,
     sigma: Any = None,
     ridge: float = 0.1,
     grid: Any = None,
@@ -57,8 +59,10 @@ def make_linear(
 ) -> Any:
     """A linear agent with the optimism that `build(task, **params)` returns; what is not given is the domain's own.
 
-    task            a `hreach.Task`, or a table for the domain's `task()`, e.g. {"model": "step"} for HIV
+    task            a `hreach.Task`, or a table for the domain's `task()` and `preset()`, e.g. {"model": "step"} for HIV
     features        settings of `hreach.models.features.from_settings`
+    target          the model regresses the "next" value of a component or its "change"
+    truncate        of changes: predict none that is larger than those seen so far
     sigma           standard deviation of the noise of the learnt components, as the agent believes
     ridge           weight of the ridge in least squares
     grid            points of the planner in each dimension, or a table of shape, low and high
@@ -73,37 +77,47 @@ def make_linear(
     replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
     """
     check_parameters(f"agent {label}", build, params, given=1, also=LINEAR_SHARED)
-    given = {"features": features, "sigma": sigma}
-    known = replace(task_of(env, task), **{k: v for k, v in given.items() if v is not None})
+    known, preset = task_of(env, task)
+    if sigma is not None:
+        known = replace(known, sigma=sigma)
+    given = {"features": features, "grid": grid, "segments": segments, "target": target, "truncate": truncate}
+    chosen = replace(preset, **{name: value for name, value in given.items() if value is not None})
+    require(chosen.features is not None, "features", None, "given: what the model is linear in")
+    linear_in = chosen.features or {}
     require(reward in ("known", "learn"), "reward", reward, "'known' or 'learn'")
     require(commit in ("first", "all"), "commit", commit, "'first' or 'all'")
     optimism: LinearOptimism = build(known, **params)
-    on_tree = segments is not None or (grid is None and known.segments is not None)
+    on_tree = segments is not None or (grid is None and preset.segments is not None)
 
     def make(own_seed: int, stream: Stream) -> tuple[Regression, OnGrid | OnTree]:
-        maps = from_settings(known.features, known.width, known.actions, own_seed)
+        maps = from_settings(linear_in, known.width, known.actions, own_seed)
         nodes = 1 if on_tree else quadrature
         model = Regression(
-            known, maps, ridge=ridge, learns_reward=reward == "learn", quadrature=nodes, truth=optimism.truth
+            known,
+            maps,
+            target=chosen.target,
+            truncate=chosen.truncate,
+            ridge=ridge,
+            learns_reward=reward == "learn",
+            quadrature=nodes,
+            truth=optimism.truth,
         )
         if on_tree:
-            held = (known.segments or ()) if segments is None else segments
-            return model, OnTree(model, optimism, segments=held, slope=slope)
-        points = known.grid if grid is None else grid
+            return model, OnTree(model, optimism, segments=chosen.segments or (), slope=slope)
         return model, OnGrid(
-            model, optimism, grid=points, interpolation=interpolation, tolerance=tolerance, slope=slope
+            model, optimism, grid=chosen.grid, interpolation=interpolation, tolerance=tolerance, slope=slope
         )
 
     # a tree is searched in every state anyway, so the search may as well know the last sample
     rule = replan_rule(replan) or (Replan(steps=1) if on_tree else Replan())
     settings = {
         "gamma": known.gamma,
-        "features": plain(known.features),
+        "features": plain(chosen.features),
         "ridge": ridge,
         "sigma": known.sigma.tolist(),
         "reward": reward,
-        "target": known.target,
-        "truncate": known.truncate,
+        "target": chosen.target,
+        "truncate": chosen.truncate,
         "commit": commit,
         "replan": asdict(rule),
     }

@@ -39,7 +39,7 @@ from hreach.compiling import compiled
 from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, live_days, simulate
 from hreach.domains.hiv_noise import accumulated, deviation
 from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
-from hreach.problems.task import Task
+from hreach.problems.task import Preset, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,10 +49,6 @@ Array = NDArray[np.float64]
 LOWEST, HIGHEST = -5.0, 8.0  # log10; limits of what is observed, not of what happens
 LOG = math.log(10)
 PLANNED = 6.5  # log10; a model's predictions are cut off here
-# Middle and spread of log10 over what treatments lead to, and a large amount of each, for features near 1.
-MIDDLE = (5.3, 2.8, 1.8, 1.0, 3.3, 3.0)
-SPREAD = (0.8, 2.2, 1.8, 1.6, 2.6, 3.0)
-LARGE = (6.0, 4.0, 3.5, 2.0, 5.0, 5.5)
 # What a linear agent may learn from: the entry of `info` with the state a day later, or None for the next decision.
 MODELS = {"day": "day_after", "noisy-day": "day_after_noisy", "step": None}
 # The steady states as published (Adams et al. 2004), from which the exact ones are sought.
@@ -227,25 +223,15 @@ class HIV(gymnasium.Env[Array, np.int64]):
         efficacies = self.efficacies[np.asarray(actions)]
         return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
 
-    def task(self, model: str = "day", share: bool = True, truncate: bool = True) -> Task:
+    def task(self, model: str = "day") -> Task:
         """What a linear agent knows, the reward among it; it learns all six components of log10.
 
-        model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
-                are 150 random Fourier features, and for each action a bias, the scaled state and the scaled amounts.
+        model   "day": the state one day after a decision, so that 5 steps of the model make a decision.
                 "noisy-day": the same from the measurement with error, which is what the paper's agents see.
-                "step": the state at the next decision, with the paper's 21 features (6 states, 15 products, A7). The
-                noise of its five days adds up, differently in every state (`step_deviation`): sigma is that at the
-                start of an episode, the root mean square over the actions.
-        share   with a model of a day: all actions share the weights of the random features, so that a sample tells
-                something about every action, and it learns sooner (benchmarks/HIV_DEEPER.md). False: every action has
-                weights of its own for all 163 features, and may do what nothing else does.
-        truncate
-                with a model of a day: it predicts no change of a day larger than those seen so far.
+                "step": the state at the next decision. The noise of its five days adds up, differently in every state
+                (`step_deviation`): sigma is that at the start of an episode, the root mean square over the actions.
         """
-        require(isinstance(truncate, bool), "truncate", truncate, "true or false")
-        require(isinstance(share, bool), "share", share, "true or false")
-        require(model in MODELS, "model", model, f"one of {', '.join(map(repr, MODELS))}")
-        daily = MODELS[model] is not None
+        daily = _is_daily(model)
         error = self.observation_deviation if model == "noisy-day" else 0.0
         a_day = np.full(6, math.hypot(self.process_deviation, error))
         days = self.reward_every if daily else self.days_per_step
@@ -257,18 +243,20 @@ class HIV(gymnasium.Env[Array, np.int64]):
             gamma=self.gamma,
             learnt=(0, 1, 2, 3, 4, 5),
             sigma=a_day if daily else self._typical_deviation(),
-            features=_features(daily, share),
             reward=functools.partial(self._planned_reward, 1 if daily else per_decision),
             values=(0.0, best * per_decision / (1 - self.gamma)),
-            segments=tuple(k * self.days_per_step for k in ((1, 2, 2) if daily else (1, 1, 1, 1))),
-            target="change" if daily else "next",
-            truncate=daily and truncate,
             duration=self.days_per_step,
             model_steps=self.days_per_step if daily else 1,
             paid_every=days if daily else 1,
             measured=MODELS[model],
             truth=functools.partial(self._true_step, 1.0 if daily else float(self.days_per_step)),
         )
+
+    def preset(self, model: str = "day", share: bool = True, truncate: bool = True) -> Preset:
+        """Features and a search that suit a model of a day or of a step: `hreach.domains.presets.hiv`."""
+        from hreach.domains.presets import hiv
+
+        return hiv.preset(_is_daily(model), share, truncate, self.days_per_step)
 
     def _planned_reward(self, times: int, states: Array, actions: NDArray[np.int64], following: Array) -> Array:
         """`times` the reward of a measured day with log10 of the amounts `following` (N, 6)."""
@@ -354,21 +342,10 @@ def _pay(
         result[i] = times * (S * E - Q * V - cost[actions[i]])
 
 
-def _features(daily: bool, share: bool) -> dict[str, object]:
-    """Settings of the features of `HIV.task`."""
-    identity = {"kind": "identity"}
-    if not daily:
-        return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [identity, {"kind": "products"}]}}
-    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.5, "amplitude": 0.4}
-    smooth = {"kind": "scaled", "centre": list(MIDDLE), "scale": list(SPREAD), "map": waves}
-    # ten times as large: the ridge hardly holds the linear part back, which is most of what a day does to T*, V
-    linear = {"kind": "scaled", "centre": list(MIDDLE), "scale": [s / 10 for s in SPREAD], "map": identity}
-    amounts = {"kind": "scaled", "centre": list(LARGE), "scale": 1.0, "map": {"kind": "power10"}}
-    plain = [{"kind": "bias"}, linear, amounts]
-    if share:
-        own = {"kind": "action-blocks", "map": {"kind": "concat", "maps": plain}}
-        return {"kind": "concat", "maps": [smooth, own]}
-    return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [smooth, *plain]}}
+def _is_daily(model: str) -> bool:
+    """Whether a model is of one day, not of a whole step."""
+    require(model in MODELS, "model", model, f"one of {', '.join(map(repr, MODELS))}")
+    return MODELS[model] is not None
 
 
 def observed(states: Array) -> Array:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.errors import at_least, discount, finite, positive, require, whole
-from hreach.problems.task import Task
+from hreach.problems.task import Preset, Task
 
 Array = NDArray[np.float64]
 
@@ -88,27 +88,25 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         self._steps = 0
 
     def task(self) -> Task:
-        """What a linear agent knows.
-
-        Appendix A7 says little, and features of the velocity alone could not represent gravity: the agent learns the
-        velocity, from ten bumps over the velocity for each action and the known shape of gravity.
-        """
-        bumps = {"kind": "rbf-grid", "components": [1], "low": -self.speed_limit, "high": self.speed_limit, "count": 10}
-        gravity_term = {"kind": "term", "function": "cos", "component": 0, "scale": 3.0}
+        """What a linear agent knows: it learns the velocity; where the car then is follows from it."""
         return Task(
             bounds=self.bounds,
             actions=self.actions,
             gamma=self.gamma,
             learnt=(1,),
             sigma=np.array([self.noise]),
-            features={"kind": "concat", "maps": [{"kind": "action-blocks", "map": bumps}, gravity_term]},
             reward=self.known_reward,
             values=(-max(self.cost, self.cheap_cost, 0.0) / (1 - self.gamma), 0.0),
-            grid=(30, 30),
             complete=self.complete,
             terminal=self.is_terminal,
             truth=self.noise_free_step,
         )
+
+    def preset(self) -> Preset:
+        """Features and a planner that suit it."""
+        from hreach.domains.presets import mountain_car
+
+        return mountain_car.preset(self.speed_limit)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, object] | None = None

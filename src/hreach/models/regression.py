@@ -7,6 +7,7 @@ Outcomes are the nodes of a Gauss-Hermite quadrature over the noise of the learn
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ from hreach.randomness.streams import generator
 class Regression:
     """What was learnt of `task`, linear in `features`.
 
+    target, truncate   what is regressed, see `LinearModel`
     ridge           weight of the ridge in least squares
     learns_reward   the reward is learnt too, linear in the same features; else it is the task's
     quadrature      nodes of the integration over the noise (1: the mean only)
@@ -34,6 +36,8 @@ class Regression:
         task: Task,
         features: FeatureMap,
         *,
+        target: Literal["next", "change"] = "next",
+        truncate: bool = False,
         ridge: float = 0.1,
         learns_reward: bool = False,
         quadrature: int = 3,
@@ -42,7 +46,13 @@ class Regression:
         self.task = task
         known = task.reward is not None
         require(learns_reward or known, "reward", "known", "'learn': the task tells no reward")
-        self.linear: LinearModel | FixedModel = _true_model(task) if truth else _learnt(task, features, ridge)
+        self.linear: LinearModel | FixedModel = (
+            _true_model(task)
+            if truth
+            else LinearModel(
+                features, len(task.learnt), ridge, components=task.learnt, target=target, truncate=truncate
+            )
+        )
         self.reward_model = LinearModel(features, 1, ridge) if learns_reward else None
         self._unlearnt: list[tuple[float, ...]] = []
         self._shape = (task.width,)
@@ -176,11 +186,6 @@ class Regression:
 
 def _part(saved: Arrays, prefix: str) -> dict[str, ArrayLike]:
     return {name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)}
-
-
-def _learnt(task: Task, features: FeatureMap, ridge: float) -> LinearModel:
-    outputs = len(task.learnt)
-    return LinearModel(features, outputs, ridge, components=task.learnt, target=task.target, truncate=task.truncate)
 
 
 def _true_model(task: Task) -> FixedModel:

@@ -164,7 +164,7 @@ class OnTree:
         self._version = factor.version.copy()  # of the weights that the follower has
         within = model.seen_changes if model.truncate else None
         low, high = task.bounds
-        return Follower(flat, factor.weights(), task.target == "change", low, high, within)
+        return Follower(flat, factor.weights(), model.target == "change", low, high, within)
 
     def _grow(self, state: Floats) -> tuple[Floats, Floats]:
         """The states of all nodes (P, nS) and the way through the decision of each, (steps, P, nS)."""

@@ -6,10 +6,16 @@ an agent may know by `known_reward`; wrappers are looked through.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hreach.problems.arrays import Array
 from hreach.problems.mdp import TabularMDP
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @runtime_checkable
@@ -32,6 +38,14 @@ class TellsReward(Protocol):
     """An environment with a reward that agents may know, (S, A) or (S, A, S), or None."""
 
     known_reward: Array | None
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """An environment that draws an episode."""
+
+    def episode_figure(self, states: Array, actions: NDArray[np.int64]) -> Figure:
+        """A picture of states (T + 1, nS) and actions (T,)."""
 
 
 def truth_of(env: object) -> TabularMDP | None:

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from hreach.domains import make_domain
-from hreach.problems.truth import core_of
+from hreach.problems.truth import Draws, core_of
 from hreach.registry import import_plugins
 from hreach.report.figures import Band, average_reward_figure, episodes_figure, save
 from hreach.report.numbers import total
-from hreach.studies.loading import Draws
 from hreach.studies.record import Record
 from hreach.studies.results import Result
 from hreach.studies.spec import AgentSpec
