@@ -1,0 +1,32 @@
+"""What tests of several kinds share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hreach import kernels
+
+KernelPlan = Callable[[Any, float], tuple[int, float, bool]]
+
+
+@pytest.fixture(scope="session")
+def kernel_plan() -> KernelPlan:
+    """One call of the compiled planner of a tabular agent with this tolerance, needed or not; 1e300 is one sweep."""
+
+    def plan(agent: Any, tolerance: float) -> tuple[int, float, bool]:
+        planner = agent.planner
+        rule = planner.rule._replace(tolerance=tolerance)
+        return kernels.plan(
+            planner.schedule.address,
+            planner.formula.address,
+            rule,
+            agent.model.seen,
+            planner.table,
+            planner.stream,
+            True,
+        )
+
+    return plan
