@@ -17,16 +17,9 @@ def kernel_plan() -> KernelPlan:
     """One call of the compiled planner of a tabular agent with this tolerance, needed or not; 1e300 is one sweep."""
 
     def plan(agent: Any, tolerance: float) -> tuple[int, float, bool]:
-        planner = agent.planner
+        planner, seen = agent.planner, agent.model.seen
         rule = planner.rule._replace(tolerance=tolerance)
-        return kernels.plan(
-            planner.schedule.address,
-            planner.formula.address,
-            rule,
-            agent.model.seen,
-            planner.table,
-            planner.stream,
-            True,
-        )
+        addresses = planner.schedule.address, planner.formula.address
+        return kernels.plan(*addresses, rule, seen, planner.table, planner.stream, True)
 
     return plan

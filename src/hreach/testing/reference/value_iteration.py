@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Optimistic:
-    """What an agent holds possible: model (S, A, K); reach, bonus, radius (S, A); reward (S, A, 1) or (S, A, S).
+    """A model under optimism: model (S, A, K); reach, bonus, radius (S, A); reward (S, A, 1) or (S, A, S).
 
     K = S, or S + 1 where episodes can end: the last outcome is the end, which pays `parting` (S, A) (beyond a reward
     that does not depend on s') and at best `best_end`, and after which nothing follows.
@@ -47,7 +47,7 @@ def optimistic(
     ended: Array | None = None,
     closed: NDArray[np.bool_] | None = None,
 ) -> Optimistic:
-    """The model under the optimism of an agent that knows the reward, pair by pair from its formula; parameters: (S, A, P).
+    """The model under the optimism of an agent that knows the reward, by its formula; parameters: (S, A, P).
 
     ended: (S, A, S), where episodes can end; closed: (S,), the states that are worth nothing.
     """
