@@ -72,7 +72,9 @@ def largest_excess(env: TabularEnv, agent: TableAgent, steps: int, every: int = 
 
 @pytest.mark.parametrize("per_transition", [False, True])
 @pytest.mark.parametrize(("name", "params"), AGENTS)
-def test_the_certain_value_is_that_of_the_model_as_it_is(name: str, params: dict[str, Any], per_transition: bool) -> None:
+def test_the_certain_value_is_that_of_the_model_as_it_is(
+    name: str, params: dict[str, Any], per_transition: bool
+) -> None:
     env = random_env(1, per_transition)
     assert largest_excess(env, hreach.make_agent(name, env, seed=2, **params), steps=120) <= 0
 

@@ -80,7 +80,7 @@ class Countdown:
 
 
 class Learner:
-    """Acts 1 while it learns and 2 when it is plain."""
+    """Acts 1 while it learns and 2 when it does not."""
 
     def __init__(self, seed: int, action: int = 1) -> None:
         self.seed, self.action, self.seen = seed, action, 0
@@ -94,7 +94,7 @@ class Learner:
     def describe(self) -> dict[str, Any]:
         return {"origin": "given", "constants": {"seen": self.seen, "seed": self.seed}}
 
-    def plain(self) -> Learner:
+    def certainty_equivalent(self) -> Learner:
         return Learner(0, action=2)
 
 
@@ -115,7 +115,7 @@ def test_a_run_keeps_total_length_and_end_of_each_episode(countdown: Countdown) 
     assert done.last is None
 
 
-def test_final_episodes_are_of_the_plain_agent_which_nobody_tells_the_learner(countdown: Countdown) -> None:
+def test_final_episodes_are_of_the_certainty_equivalent_which_the_learner_does_not_see(countdown: Countdown) -> None:
     done = run_episodes("any", {}, "any", {}, 3, 2, [1, 2], 0)
     assert done.agent["constants"]["seen"] == 7
     assert done.plain.total.tolist() == [23, 66]
@@ -527,10 +527,14 @@ def test_a_domain_whose_episodes_never_end_is_refused(tmp_path: Path) -> None:
         load(written(tmp_path, text))
 
 
-def test_an_agent_without_plain_cannot_have_final_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_without_a_certainty_equivalent_cannot_have_final_episodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("hreach.studies.spec.make_agent", lambda *args, **params: object())
     text = VALID.replace("seed = 4", "seed = 4\nfinal_episodes = 2")
-    with pytest.raises(InputError, match=r"^wrong.toml, line 14: agent is 'linear-pac-rmdp', but must have plain\(\)"):
+    with pytest.raises(
+        InputError, match=r"^wrong.toml, line 14: agent is 'linear-pac-rmdp', but must have certainty_equivalent\(\)"
+    ):
         load(written(tmp_path, text))
 
 

@@ -42,7 +42,7 @@ def test_the_page_has_the_table() -> None:
 def test_a_statement_that_does_not_exist_is_not_named() -> None:
     """Docstrings under hreach.guarantees.theory name only statements of the list."""
     named = set()
-    for path in (TESTS.parents[1] / "src" / "hreach" / "theory").glob("*.py"):
+    for path in (TESTS.parents[1] / "src" / "hreach" / "guarantees" / "theory").glob("*.py"):
         named |= set(
             re.findall(r"\b(?:Theorem|Corollary|Lemma|Proposition|Remark|Definition) \d+", path.read_text("utf-8"))
         )

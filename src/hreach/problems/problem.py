@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.errors import at_least, whole
 from hreach.problems.ranges import ValueRange
 from hreach.problems.sizes import Sizes
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What an agent is told: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
+    """What an agent knows: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
 
     ends   whether an episode can end
     """
@@ -26,6 +27,11 @@ class Problem:
     prior: float
     r_min: float = 0.0
     ends: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("states", "actions"):
+            object.__setattr__(self, name, whole(name, getattr(self, name), 1))
+        object.__setattr__(self, "prior", at_least("prior", self.prior, 0))
 
     @property
     def values(self) -> ValueRange:

@@ -225,8 +225,8 @@ def _check_names(study: Study, text: str, name: str) -> None:
                 raise InputError(f"parameter of agent {spec.agent!r} is {key!r}, which a study may not give.")
             agent = make_agent(spec.agent, env, **given)
         with here("agent", i, "agent"):
-            if study.final_episodes and not hasattr(agent, "plain"):
-                raise InputError(f"agent is {spec.agent!r}, but must have plain() for final_episodes.")
+            if study.final_episodes and not hasattr(agent, "certainty_equivalent"):
+                raise InputError(f"agent is {spec.agent!r}, but must have certainty_equivalent() for final_episodes.")
         with here("agent", i, "picture"):
             drawn = study.final_episodes > 0 and hasattr(env, "episode_figure")
             ok = drawn or not spec.picture
