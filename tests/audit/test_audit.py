@@ -517,6 +517,19 @@ def test_an_audit_of_episodes_that_end_measures_exact_values(name: str) -> None:
     assert result.current[-1] == pytest.approx(result.internal[-1] - result.gap[-1])
 
 
+@pytest.mark.parametrize("knows", [True, False])
+def test_exploring_steps_are_those_of_the_gap_also_where_ends_come_as_a_surprise(knows: bool) -> None:
+    """An agent that was made for a problem without ends finds at the first one that there are some."""
+    env = ending_env()
+    mdp = env.mdp()
+    made_for = mdp if knows else TabularMDP(mdp.transitions(), mdp.reward_table(), mdp.gamma)
+    agent = hreach.make_agent("pac-rmdp", made_for, h=4, prior=0, tolerance=1e-9, seed=7)
+    run = hreach.run(env, agent, 300, seed=3)
+    result = audit(run, mdp, agent, eps=0.5, checkpoints=300)
+    assert result.exploring_steps.measured == theory.exploring_steps(result.internal, result.current, 0.5)
+    assert 50 < result.exploring_steps.measured < 120
+
+
 def agent_after(run: hreach.Run, env: TabularEnv, agent: TableAgent, steps: int) -> TableAgent:
     """The agent as it was when it chose the action of this step."""
     again = agent.clone(0)
