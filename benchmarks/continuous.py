@@ -34,7 +34,7 @@ def run(domain: str, params: dict[str, Any], episodes: int, plain: bool = False)
     env = hreach.make_domain(domain)
     agent = hreach.make_agent("linear-pac-rmdp", env, seed=3, **params)
     if plain:
-        agent.planning._follower, agent.model.flat = None, [None]  # as for features that have no compiled form
+        agent.planner._follower, agent.model.linear.flat = None, [None]  # as for features that have no compiled form
     hreach.run(env, agent, episodes=episodes, seed=3)
 
 

@@ -1,4 +1,4 @@
-"""FrozenLake 8x8 where the reward has to be learnt: what each h earns, and what a learnt reward should be hoped about.
+"""FrozenLake 8x8 where the reward has to be learnt: what each h earns, and how optimistic a learnt reward should be.
 
 `python benchmarks/learnt_rewards.py` writes benchmarks/LEARNT_REWARDS.md, in some five minutes on two cores. The lake
 is Gymnasium's table (slippery) without its limit of 200 steps an episode; gamma is .99, the prior 0.

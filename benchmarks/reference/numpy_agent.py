@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hreach.testing.reference.value_iteration import Hopes, value_iteration
+from hreach.testing.reference.value_iteration import Optimistic, value_iteration
 
 
 def run(env: Any, h: float, steps: int, seed: int, gamma: float = 0.95, tolerance: float = 0.01) -> float:
@@ -20,8 +20,8 @@ def run(env: Any, h: float, steps: int, seed: int, gamma: float = 0.95, toleranc
     state, _ = env.reset(seed=seed)
     for _ in range(steps):
         n = counts.sum(axis=2)
-        hopes = Hopes(counts / n[..., None], h / (n + h), nothing, nothing, reward, gamma)
-        value, q, _, _ = value_iteration(hopes, value, tolerance)
+        given = Optimistic(counts / n[..., None], h / (n + h), nothing, nothing, reward, gamma)
+        value, q, _, _ = value_iteration(given, value, tolerance)
         best = np.flatnonzero(q[state] >= q[state].max() - 1e-9)
         action = int(rng.choice(best)) if len(best) > 1 else int(best[0])
         following, paid, *_ = env.step(action)

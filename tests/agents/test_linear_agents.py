@@ -1,4 +1,4 @@
-"""What every linear agent promises, that each of its parameters means something, and how it hopes and plans."""
+"""What every linear agent promises, that each of its parameters means something, and its optimism and plans."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hreach.agents.linear import LinearAgent, Replan, replan_rule
+from hreach.agents.linear import Replan, replan_rule
 from numpy.typing import NDArray
 
 import hreach
 from hreach.agents import LINEAR_AGENTS
+from hreach.agents.agent import Agent, Design
 from hreach.agents.make import make_linear
+from hreach.agents.replan import Replan, replan_rule
+from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
+from hreach.models.regression import Regression
 from hreach.optimism.kwik import KnownByThresholds, KnownWithin
-from hreach.optimism.linear import Hope
+from hreach.optimism.linear import LinearOptimism
 from hreach.optimism.linear_pac_rmdp import Bonus
+from hreach.planners.on_grid import OnGrid
 from hreach.problems.task import Task
+from hreach.protocols import Stream
 from hreach.reach.interval import Interval
 from hreach.registry import parameters_of
 from hreach.testing import check_agent
@@ -80,7 +86,12 @@ def behaviour(agent: Any) -> Array:
         actions.append(agent.act(state))
         agent.observe(state, action, reward, following, terminated)
     actions.append(agent.act(PROBES[0]))
-    return np.concatenate([actions, *(agent.action_values(probe) for probe in PROBES)])
+    return np.concatenate([actions, agent.action_values(PROBES).ravel()])
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two saved states agree to the last bit."""
+    return set(one) == set(other) and all(one[name].tobytes() == other[name].tobytes() for name in one)
 
 
 def greedy_actions(agent: Any) -> NDArray[np.int64]:
@@ -117,11 +128,11 @@ def test_a_saved_agent_goes_on_as_if_it_had_never_stopped(name: str, replan: Any
     loaded.load_state_dict({key: np.array(value) for key, value in kept.state_dict().items()})
     for state, action, reward, following, terminated in steps[70:]:
         assert kept.act(state) == loaded.act(state)
-        assert np.array_equal(kept.planner.q, loaded.planner.q)
+        assert np.array_equal(kept.planner.values.q, loaded.planner.values.q)
         for agent in (kept, loaded):
             agent.observe(state, action, reward, following, terminated)
     one, other = kept.state_dict(), loaded.state_dict()
-    assert all(np.array_equal(one[key], other[key], equal_nan=True) for key in one)
+    assert same(one, other)
 
 
 def test_a_saved_state_is_a_copy_and_complete() -> None:
@@ -131,7 +142,7 @@ def test_a_saved_state_is_a_copy_and_complete() -> None:
     agent.observe(*experience()[0])
     agent.plan()
     agent.act(PROBES[0])
-    assert all(np.array_equal(saved[key], before[key], equal_nan=True) for key in saved)
+    assert same(saved, before)
     for key in saved:
         with pytest.raises(hreach.InputError, match=f"state_dict has no '{key}'"):
             agent.load_state_dict({name: value for name, value in saved.items() if name != key})
@@ -214,14 +225,14 @@ def test_the_same_setting_twice_is_the_same(name: str) -> None:
 
 def test_what_is_not_given_comes_from_the_domain() -> None:
     agent = hreach.make_agent("linear-pac-rmdp", car(), h=1)
-    assert agent.planner.grid.shape == car().task().grid
-    assert agent.planner.gamma == car().gamma
-    assert agent.model.features(PROBES, np.zeros(40, dtype=np.int64))[0][0].shape == (40, 31)
+    assert agent.planner.values.grid.shape == car().task().grid
+    assert agent.planner.values.gamma == car().gamma
+    assert agent.model.linear.features(PROBES, np.zeros(40, dtype=np.int64))[0][0].shape == (40, 31)
     given = make("linear-pac-rmdp", h=1, features=car().task().features)
     assert np.array_equal(behaviour(given), behaviour(make("linear-pac-rmdp", h=1)))
 
 
-# ------------------------------------------------------------------------------------------------------------ hoping
+# ------------------------------------------------------------------------------------------------------------ optimism
 
 
 class Plane:
@@ -257,7 +268,7 @@ def on_the_plane(name: str, samples: int = 30, **params: Any) -> Any:
         state, action = rng.random(2), int(rng.integers(2))
         mean = 0.5 + 0.5 * (state - 0.5) if action == 0 else state + np.array([0.2, 0.0])
         agent.observe(state, action, 0.0, np.clip(mean + rng.normal(0, Plane.sigma), 0, 1))
-    agent._learn()
+    agent.model.settle()
     return agent
 
 
@@ -265,11 +276,11 @@ def on_the_plane(name: str, samples: int = 30, **params: Any) -> Any:
 def test_the_bonus_is_l_times_the_length_of_the_interval(h: float) -> None:
     """By hand from the leverage: f (Delta + c), f = h q / (1 + h q), c = sqrt(2 ln(pi^2 M^2 nS h / 6 delta)) ..."""
     agent = on_the_plane("linear-pac-rmdp", h=h, Delta=[0.3, 0.1], delta=0.2, slope=7.0)
-    states, actions = agent.planning.pairs
+    states, actions = agent.planner.pairs
     calls = 11
-    bonus, known = agent.hope.optimism(agent.model, states, actions, calls, 7.0)
-    assert known.all()
-    q = agent.model.leverage(states, actions)
+    bonus = agent.optimism.bonus(agent.model.linear, states, actions, calls, 7.0)
+    assert (bonus < np.inf).all()
+    q = agent.model.linear.leverage(states, actions)
     inside = np.pi**2 * calls**2 * 2 * h / (6 * 0.2)
     c = np.sqrt(2 * np.log(max(inside, 1.0))) * Plane.sigma / np.sqrt(max(h, 1))
     reach = h * q / (1 + h * q) * (np.array([0.3, 0.1]) + c)
@@ -279,20 +290,20 @@ def test_the_bonus_is_l_times_the_length_of_the_interval(h: float) -> None:
 
 def test_the_bonus_is_added_to_the_reward_of_every_pair() -> None:
     agent = on_the_plane("linear-pac-rmdp", h=3, Delta=0.2, slope=2.0)
-    states, actions = agent.planning.pairs
-    plain = agent.planning.hoped(hoping=False)
-    hoped = agent.planning.hoped()
-    bonus, _ = agent.hope.optimism(agent.model, states, actions, len(states), 2.0)
-    np.testing.assert_allclose(hoped[0], plain[0] + bonus, rtol=1e-12)
-    assert np.array_equal(hoped[1], plain[1])
-    assert np.array_equal(hoped[2], plain[2])
+    states, actions = agent.planner.pairs
+    certain = agent.planner._believed(optimistic=False)
+    optimistic = agent.planner._believed()
+    bonus = agent.optimism.bonus(agent.model.linear, states, actions, len(states), 2.0)
+    np.testing.assert_allclose(optimistic[0], certain[0] + bonus, rtol=1e-12)
+    assert np.array_equal(optimistic[1], certain[1])
+    assert np.array_equal(optimistic[2], certain[2])
 
 
 def test_calls_count_the_pairs_that_were_asked_about() -> None:
     agent = make("linear-pac-rmdp", h=1)
     agent.plan()
     agent.plan()
-    assert agent.planning.calls == 2 * 10 * 9 * 3
+    assert agent.planner.calls == 2 * 10 * 9 * 3
 
 
 @pytest.mark.parametrize("steps", ["nothing", "experience"])
@@ -301,7 +312,7 @@ def test_h_zero_is_certainty_equivalence(steps: str) -> None:
     if steps == "nothing":
         zero.plan()
         greedy.plan()
-        assert np.array_equal(zero.planner.q, greedy.planner.q)
+        assert np.array_equal(zero.planner.values.q, greedy.planner.values.q)
     else:
         assert np.array_equal(behaviour(zero), behaviour(greedy))
 
@@ -309,12 +320,12 @@ def test_h_zero_is_certainty_equivalence(steps: str) -> None:
 def test_the_value_is_that_of_planning_with_the_truth_when_the_truth_is_learnt() -> None:
     """Certainty equivalence: with the true weights the plan is that of the noise-free step, quadrature = 1."""
     agent = make("linear-epsilon-greedy", quadrature=1, tolerance=1e-6, **GREEDY)
-    states, actions = agent.planning.pairs
+    states, actions = agent.planner.pairs
     truth = car().noise_free_step(states, actions)
     agent.model.predict = lambda s, a: truth[:, 1:]
     agent.plan()
-    value = agent.planner.value
-    following = agent.planner.grid.weights(truth)
+    value = agent.planner.values.value
+    following = agent.planner.values.grid.weights(truth)
     ahead = (following[1] * value[following[0]]).sum(axis=1) * ~car().is_terminal(truth)
     q = car().known_reward(states, actions, truth) + 0.99 * ahead
     np.testing.assert_allclose(value, q.reshape(-1, 3).max(axis=1), atol=1e-5)
@@ -322,21 +333,21 @@ def test_the_value_is_that_of_planning_with_the_truth_when_the_truth_is_learnt()
 
 
 @pytest.mark.parametrize("interval", ["exact", "paper"])
-def test_more_hope_is_more_value(interval: str) -> None:
+def test_more_optimism_is_more_value(interval: str) -> None:
     """With the same experience, L and bound on the noise, V~ grows with h."""
     shared: dict[str, Any] = {"interval": interval, "noise": "any", "tolerance": 1e-9}
     agents = [on_the_plane("linear-pac-rmdp", h=h, slope=0.5, **shared) for h in (0, 0.25, 1, 4)]
     for agent in agents:
         agent.plan()
     for less, more in itertools.pairwise(agents):
-        assert (more.planner.q >= less.planner.q - 1e-7).all()
-        assert more.planner.value.mean() > less.planner.value.mean() + 1e-3
-    assert agents[-1].planner.value.max() < Plane.values[1]
+        assert (more.planner.values.q >= less.planner.values.q - 1e-7).all()
+        assert more.planner.values.value.mean() > less.planner.values.value.mean() + 1e-3
+    assert agents[-1].planner.values.value.max() < Plane.values[1]
 
 
-def test_more_hope_is_more_value_on_the_mountain() -> None:
+def test_more_optimism_is_more_value_on_the_mountain() -> None:
     values = [
-        taught(make("linear-pac-rmdp", h=h, noise="any", slope=20.0, tolerance=1e-3)).planner.value
+        taught(make("linear-pac-rmdp", h=h, noise="any", slope=20.0, tolerance=1e-3)).planner.values.value
         for h in (0, 0.25, 1, 4)
     ]
     for less, more in itertools.pairwise(values):
@@ -346,36 +357,36 @@ def test_more_hope_is_more_value_on_the_mountain() -> None:
 
 def test_more_samples_are_less_bonus() -> None:
     agent = on_the_plane("linear-pac-rmdp", h=2, Delta=0.1, slope=1.0)
-    states, actions = agent.planning.pairs
-    before, _ = agent.hope.optimism(agent.model, states, actions, 1, 1.0)
+    states, actions = agent.planner.pairs
+    before = agent.optimism.bonus(agent.model.linear, states, actions, 1, 1.0)
     for _ in range(20):
         agent.observe(states[0], int(actions[0]), 0.0, states[0])
-    agent._learn()
-    after, _ = agent.hope.optimism(agent.model, states, actions, 1, 1.0)
+    agent.model.settle()
+    after = agent.optimism.bonus(agent.model.linear, states, actions, 1, 1.0)
     assert (after <= before + 1e-12).all()
     assert after[0] < 0.5 * before[0]
 
 
-def test_no_slope_no_hope() -> None:
+def test_no_slope_no_optimism() -> None:
     flat, greedy = make("linear-pac-rmdp", h=5, slope=0), make("linear-epsilon-greedy", **GREEDY)
     assert np.array_equal(behaviour(flat), behaviour(greedy))
 
 
 def test_the_slope_is_the_steepest_that_the_value_ever_was() -> None:
     agent = make("linear-pac-rmdp", h=1, tolerance=1e-9)
-    plain = make("linear-epsilon-greedy", tolerance=1e-9, **GREEDY)
-    plain.plan()
+    certain = make("linear-epsilon-greedy", tolerance=1e-9, **GREEDY)
+    certain.plan()
     agent.plan()
-    steepest = max(plain.planner.grid.slope(plain.planner.value), agent.planner.grid.slope(agent.planner.value))
-    assert agent.slope == pytest.approx(steepest)
-    assert agent.slope > 0
-    assert agent.describe()["constants"]["slope"] == agent.slope
-    agent.planning.slope = 1e6
+    steepest = max(a.planner.values.grid.slope(a.planner.values.value) for a in (certain, agent))
+    assert agent.planner.slope == pytest.approx(steepest)
+    assert agent.planner.slope > 0
+    assert agent.describe()["slope"] == agent.planner.slope
+    agent.planner.slope = 1e6
     agent.plan()
-    assert agent.slope == 1e6
+    assert agent.planner.slope == 1e6
     by_hand = make("linear-pac-rmdp", h=1, slope=3.0)
     by_hand.plan()
-    assert by_hand.slope == 3.0
+    assert by_hand.planner.slope == 3.0
 
 
 # -------------------------------------------------------------------------------------------------------------- KWIK
@@ -385,7 +396,7 @@ def test_the_slope_is_the_steepest_that_the_value_ever_was() -> None:
 def test_without_data_nothing_is_known(params: dict[str, Any]) -> None:
     agent = make("linear-pac-mdp", **params)
     agent.plan()
-    assert (agent.planner.q == car().task().values[1]).all()
+    assert (agent.planner.values.q == car().task().values[1]).all()
     assert {make("linear-pac-mdp", seed=s, **params).act(PROBES[0]) for s in range(20)} == {0, 1, 2}
 
 
@@ -399,10 +410,10 @@ def test_with_a_huge_epsilon_everything_is_known(params: dict[str, Any]) -> None
 def test_thresholds_are_those_of_the_spectrum() -> None:
     """||q||^2 and ||u|| from the eigenvalues of X'X of each action, split at 1."""
     agent = on_the_plane("linear-pac-mdp", alpha1=0.4, alpha2=0.3, samples=12)
-    states, actions = agent.planning.pairs
-    _, known = agent.hope.optimism(agent.model, states, actions, 1, 1.0)
-    eigen = agent.model.eigen()
-    phi, block = agent.model.features(states, actions)[0]
+    states, actions = agent.planner.pairs
+    known = agent.optimism.bonus(agent.model.linear, states, actions, 1, 1.0) < np.inf
+    eigen = agent.model.linear.eigen()
+    phi, block = agent.model.linear.features(states, actions)[0]
     for row in range(len(states)):
         X, U = eigen.values[block[row]], eigen.vectors[block[row]]
         along = U.T @ phi[row]
@@ -414,10 +425,10 @@ def test_thresholds_are_those_of_the_spectrum() -> None:
 
 def test_known_needs_both_thresholds() -> None:
     agent = on_the_plane("linear-pac-mdp", alpha1=1.0, alpha2=1.0, samples=12)
-    states, actions = agent.planning.pairs
-    gain, _, w = agent.model.terms(states, actions)
+    states, actions = agent.planner.pairs
+    gain, _, w = agent.model.linear.terms(states, actions)
     for alpha1, alpha2 in ((0.4, 1e9), (1e9, 0.3), (0.4, 0.3)):
-        _, known = KnownByThresholds(alpha1, alpha2)(agent.model, states, actions, 1, 1.0)
+        known = KnownByThresholds(alpha1, alpha2)(agent.model.linear, states, actions, 1, 1.0) < np.inf
         expected = (np.sqrt(gain) <= alpha1).all(axis=1) & (w <= alpha2).all(axis=1)
         assert np.array_equal(known, expected)
         assert 0 < known.sum() < len(known)
@@ -427,13 +438,13 @@ def test_known_needs_both_thresholds() -> None:
 def test_known_from_epsilon_by_hand(Delta: float | None) -> None:
     """Delta ||q|| sqrt(2 ln(2 nS / delta)) + 2 c3 ||u|| <= eps (1 - gamma) / (L sqrt(nS)) for every component."""
     agent = on_the_plane("linear-pac-mdp", epsilon=1.0, samples=25)
-    states, actions = agent.planning.pairs
-    gain, _, w = agent.model.terms(states, actions)
-    size = agent.model.error_mean if Delta is None else Delta
+    states, actions = agent.planner.pairs
+    gain, _, w = agent.model.linear.terms(states, actions)
+    size = agent.model.linear.error_mean if Delta is None else Delta
     error = size * np.sqrt(gain) * np.sqrt(2 * np.log(4 / 0.3)) + 2 * 1.5 * w
     slope, shares = 5.0, []
     for eps in (5.0, 25.0, 60.0, 400.0):
-        _, known = KnownWithin(eps, 0.3, Delta, 1.5, 0.9)(agent.model, states, actions, 1, slope)
+        known = KnownWithin(eps, 0.3, Delta, 1.5, 0.9)(agent.model.linear, states, actions, 1, slope) < np.inf
         assert np.array_equal(known, (error <= eps * 0.1 / (slope * np.sqrt(2))).all(axis=1))
         shares.append(known.mean())
     assert shares == sorted(shares)
@@ -442,10 +453,10 @@ def test_known_from_epsilon_by_hand(Delta: float | None) -> None:
 
 def test_an_unknown_pair_is_worth_the_most_there_is_and_ends() -> None:
     agent = on_the_plane("linear-pac-mdp", alpha1=0.4, alpha2=0.3, samples=12)
-    states, actions = agent.planning.pairs
-    _, known = agent.hope.optimism(agent.model, states, actions, 1, 1.0)
+    states, actions = agent.planner.pairs
+    known = agent.optimism.bonus(agent.model.linear, states, actions, 1, 1.0) < np.inf
     agent.plan()
-    q = agent.planner.q.ravel()
+    q = agent.planner.values.q.ravel()
     assert (q[~known] == Plane.values[1]).all()
     assert (q[known] < Plane.values[1]).any()
 
@@ -465,32 +476,33 @@ def test_only_unknown_pairs_are_learnt_if_asked() -> None:
 def test_shift_takes_the_best_next_state_inside_the_interval() -> None:
     """Q(s, a) = max over the box's points of r(s') + gamma V(s'), recomputed from the model and the value."""
     agent = on_the_plane("linear-pac-rmdp", h=3, Delta=[0.1, 0.2], optimism="shift", quadrature=1, tolerance=1e-9)
-    agent.planning.plan()
-    states, actions = agent.planning.pairs
-    reach = agent.hope.shift(agent.model, states, actions, agent.planning.calls)
+    agent.plan()
+    states, actions = agent.planner.pairs
+    reach = agent.optimism.shift(agent.model.linear, states, actions, agent.planner.calls)
     assert (reach > 0).all()
     mean, best = agent.model.predict(states, actions), np.full(len(states), -np.inf)
     for way in itertools.product((-1, 0, 1), repeat=2):
         following = np.clip(mean + reach * np.array(way), 0, 1)
-        value = agent.planner.value_at(following) * (following[:, 0] < 1)
+        value = agent.planner.values.value_at(following) * (following[:, 0] < 1)
         best = np.maximum(best, np.clip(following[:, 1] ** 2 + 0.9 * value, 0, 10))
-    q = np.array([agent.action_values(state) for state in agent.planner.grid.points])
+    q = agent.action_values(agent.planner.values.grid.points)
     np.testing.assert_allclose(q.ravel(), best, atol=1e-6)
 
 
-def test_a_shift_hopes_for_more_than_nothing_and_for_less_than_the_bonus() -> None:
+def test_a_shift_adds_more_than_nothing_and_less_than_the_bonus() -> None:
     """The bonus pays L times the whole interval, of which the best next state is one point."""
     params: dict[str, Any] = {"Delta": [0.05, 0.05], "tolerance": 1e-6, "quadrature": 1}
-    plain = on_the_plane("linear-pac-rmdp", h=0, **params)
+    certain = on_the_plane("linear-pac-rmdp", h=0, **params)
     shifted = on_the_plane("linear-pac-rmdp", h=2, optimism="shift", **params)
-    for agent in (plain, shifted):
+    for agent in (certain, shifted):
         agent.plan()
-    steep = shifted.planner.grid.slope(shifted.planner.value) * np.sqrt(2) / 0.9  # and r(s') = y^2 has slope 2
+    grid = shifted.planner.values.grid
+    steep = grid.slope(shifted.planner.values.value) * np.sqrt(2) / 0.9  # and r(s') = y^2 has slope 2
     bonus = on_the_plane("linear-pac-rmdp", h=2, slope=0.9 * steep + 2, **params)
     bonus.plan()
-    assert (shifted.planner.value >= plain.planner.value - 1e-5).all()
-    assert shifted.planner.value.mean() > plain.planner.value.mean() + 0.01
-    assert (bonus.planner.value >= shifted.planner.value - 1e-5).all()
+    assert (shifted.planner.values.value >= certain.planner.values.value - 1e-5).all()
+    assert shifted.planner.values.value.mean() > certain.planner.values.value.mean() + 0.01
+    assert (bonus.planner.values.value >= shifted.planner.values.value - 1e-5).all()
 
 
 def test_a_shift_needs_no_slope() -> None:
@@ -504,13 +516,13 @@ def test_a_shift_needs_no_slope() -> None:
 def test_a_learnt_reward_is_what_is_planned_with() -> None:
     agent = make("linear-epsilon-greedy", reward="learn", quadrature=1, **GREEDY)
     taught(agent)
-    reward, _, _ = agent.planning.hoped(hoping=False)
-    states, actions = agent.planning.pairs
-    np.testing.assert_array_equal(reward, agent.reward_model.predict(states, actions)[:, 0])
-    phi = np.concatenate([agent.model.features(s[None], np.array([a]))[0][0] for s, a, *_ in experience()])
+    reward, _, _ = agent.planner._believed(optimistic=False)
+    states, actions = agent.planner.pairs
+    np.testing.assert_array_equal(reward, agent.model.reward_model.predict(states, actions)[:, 0])
+    phi = np.concatenate([agent.model.linear.features(s[None], np.array([a]))[0][0] for s, a, *_ in experience()])
     paid = np.array([r for _, _, r, *_ in experience()])
     exact = np.linalg.solve(phi.T @ phi + 0.1 * np.eye(phi.shape[1]), phi.T @ paid)
-    np.testing.assert_allclose(agent.reward_model.factors[0].weights()[0, :, 0], exact, atol=1e-6)
+    np.testing.assert_allclose(agent.model.reward_model.factors[0].weights()[0, :, 0], exact, atol=1e-6)
 
 
 # ------------------------------------------------------------------------------------------------------- grid and box
@@ -518,7 +530,7 @@ def test_a_learnt_reward_is_what_is_planned_with() -> None:
 
 def test_a_grid_may_be_larger_than_the_box_but_not_smaller() -> None:
     wide = {"shape": [10, 9], "low": [-1.3, -0.08], "high": [0.7, 0.08]}
-    assert make("linear-pac-rmdp", h=1, grid=wide).planner.grid.low.tolist() == [-1.3, -0.08]
+    assert make("linear-pac-rmdp", h=1, grid=wide).planner.values.grid.low.tolist() == [-1.3, -0.08]
     with pytest.raises(hreach.InputError, match=r"grid is .*-1\.0.* but must be a box that covers the states, \[-1\.2"):
         make("linear-pac-rmdp", h=1, grid={**wide, "low": [-1.0, -0.08]})
     with pytest.raises(hreach.InputError, match=r"setting of grid is 'hihg'.*did you mean 'high'"):
@@ -588,7 +600,7 @@ def test_an_episode_starts_where_the_state_jumps_or_the_last_one_ended() -> None
     assert plans({"episode": True}, steps) == [0]
     assert plans({"episode": True}, ended) == [0, 20]
     assert plans({"episode": True}, [*steps[:12], *steps[15:]]) == [0, 12]
-    assert 100 in plans({"episode": True}, experience())  # truncated by the environment, which the agent is not told
+    assert 100 in plans({"episode": True}, experience())  # truncated by the environment, which the agent does not know
 
 
 def test_plans_follow_the_rule() -> None:
@@ -604,7 +616,7 @@ def test_plans_follow_the_rule() -> None:
 @pytest.mark.parametrize("nodes", [1, 2, 3])
 def test_nodes_integrate_over_the_noise_of_every_component(nodes: int) -> None:
     agent = on_the_plane("linear-epsilon-greedy", quadrature=nodes, epsilon=0.0)
-    noise, chance = agent.planning.noise, agent.planning.chance
+    noise, chance = agent.model.noise, agent.model.chance
     assert noise.shape == (nodes**2, 2)
     assert chance.sum() == pytest.approx(1)
     np.testing.assert_allclose(chance @ noise, 0, atol=1e-12)
@@ -615,17 +627,17 @@ def test_nodes_integrate_over_the_noise_of_every_component(nodes: int) -> None:
 
 def test_one_node_plans_with_the_mean() -> None:
     one, three = (on_the_plane("linear-epsilon-greedy", quadrature=n, epsilon=0.0) for n in (1, 3))
-    states, actions = one.planning.pairs
+    states, actions = one.planner.pairs
     mean = np.clip(one.model.predict(states, actions), 0, 1)
-    reward, following, goes_on = one.planning.hoped(hoping=False)
+    reward, following, chance = one.planner._believed(optimistic=False)
     np.testing.assert_allclose(following[0], mean)
     np.testing.assert_allclose(reward, mean[:, 1] ** 2)
-    assert np.array_equal(goes_on[0], mean[:, 0] < 1)
-    reward, following, _ = three.planning.hoped(hoping=False)
+    assert np.array_equal(chance[0], mean[:, 0] < 1)
+    reward, following, _ = three.planner._believed(optimistic=False)
     middle = ((mean > 0.1) & (mean < 0.9)).all(axis=1)  # where nothing is clipped: E y^2 = mean^2 + sigma^2
     assert middle.sum() > 10
     np.testing.assert_allclose(reward[middle], mean[middle, 1] ** 2 + 0.02**2)
-    spread = np.einsum("j,jnd->nd", three.planning.chance, (following - mean) ** 2)
+    spread = np.einsum("j,jnd->nd", three.model.chance, (following - mean) ** 2)
     np.testing.assert_allclose(spread[middle], np.broadcast_to(Plane.sigma**2, (middle.sum(), 2)))
 
 
@@ -634,7 +646,7 @@ def test_one_node_plans_with_the_mean() -> None:
 
 def test_epsilon_is_the_chance_of_a_draw() -> None:
     agent = taught(make("linear-epsilon-greedy", epsilon=0.3, replan={"steps": 10_000}))
-    best = int(np.argmax(agent.action_values(PROBES[1])))
+    best = int(np.argmax(agent.action_values(PROBES[1:2])))
     moved = np.mean([agent.act(PROBES[1]) != best for _ in range(3000)])
     error = np.sqrt(0.2 * 0.8 / 3000)
     assert abs(moved - 0.2) < 5 * error  # a third of the draws falls on the best action
@@ -646,21 +658,25 @@ def test_the_action_is_the_best_under_the_internal_value() -> None:
     chosen = [agent.act(state) for state in PROBES]
     assert chosen == greedy_actions(agent).tolist()
     assert len(set(chosen)) > 1
-    np.testing.assert_allclose(agent.internal_value(PROBES), agent.planner.value_at(PROBES))
+    np.testing.assert_allclose(agent.internal_value(PROBES), agent.planner.values.value_at(PROBES))
     for state, q in zip(PROBES, agent.planner.action_values(PROBES), strict=True):
-        np.testing.assert_allclose(agent.action_values(state), q)
+        np.testing.assert_allclose(agent.action_values(state[None])[0], q)
 
 
 def test_an_agent_of_ones_own_needs_no_registry() -> None:
     env = car()
     task = env.task()
 
-    def novelty(
-        model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
-    ) -> tuple[Array, NDArray[np.bool_]]:
+    def novelty(model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float) -> Array:
         return Bonus(Interval("exact", 1, task.sigma))(model, states, actions, calls, slope)
 
-    own = LinearAgent(task, Hope(novelty), grid=(10, 9))
+    optimism = LinearOptimism(novelty)
+
+    def parts(seed: int, stream: Stream) -> tuple[Regression, OnGrid]:
+        model = Regression(task, from_settings(task.features, task.width, task.actions, seed))
+        return model, OnGrid(model, optimism, grid=(10, 9))
+
+    own = Agent(Design(optimism, task.actions, parts, {}, Replan()))
     assert np.array_equal(behaviour(own), behaviour(make("linear-pac-rmdp", h=1)))
 
 
@@ -677,11 +693,11 @@ def reached(name: str, seed: int, episodes: int, **params: Any) -> int:
     return int((run.rewards[run.ended] == 0).sum())
 
 
-def test_hope_reaches_the_goal_and_random_actions_seldom_do() -> None:
-    hoping = [reached("linear-pac-rmdp", seed, 10, h=1) for seed in SEEDS]
+def test_optimism_reaches_the_goal_and_random_actions_seldom_do() -> None:
+    optimistic = [reached("linear-pac-rmdp", seed, 10, h=1) for seed in SEEDS]
     tossing = [reached("linear-epsilon-greedy", seed, 3, epsilon=0.1) for seed in SEEDS]
-    assert min(hoping) >= 8
-    # All or nothing: without hope it stays in the cheap valley unless the first noisy model sends it out by chance.
+    assert min(optimistic) >= 8
+    # All or nothing: without optimism it stays in the cheap valley unless the first noisy model sends it out by chance.
     assert sum(count == 0 for count in tossing) >= 3
 
 
@@ -783,7 +799,7 @@ def test_bad_observations_are_refused_and_change_nothing(arguments: Any, message
     with pytest.raises(hreach.InputError, match=message):
         agent.observe(*arguments)
     after = agent.state_dict()
-    assert all(np.array_equal(before[key], after[key], equal_nan=True) for key in before)
+    assert same(before, after)
 
 
 @pytest.mark.parametrize("state", [np.array([0.0, np.nan]), np.array([np.inf, 0.0]), np.zeros(1), np.zeros(3)])
@@ -799,12 +815,12 @@ def test_a_saved_state_of_another_size_is_refused_and_changes_nothing() -> None:
     with pytest.raises(hreach.InputError, match="value"):
         agent.load_state_dict(other.state_dict())
     after = agent.state_dict()
-    assert all(np.array_equal(before[key], after[key], equal_nan=True) for key in before)
+    assert same(before, after)
 
 
 def test_a_flat_value_makes_everything_known_whatever_epsilon() -> None:
     """L = 0: no error of the model can change the value."""
     for epsilon in (1e-9, 1e12):
         agent = make("linear-pac-mdp", epsilon=epsilon, slope=0)
-        _, known = agent.hope.optimism(agent.model, *agent.planning.pairs, 1, 0.0)
+        known = agent.optimism.bonus(agent.model.linear, *agent.planner.pairs, 1, 0.0) < np.inf
         assert known.all()

@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 
 import hreach
 from helpers import with_end_state
-from hreach import TabularMDP, kernels
+from hreach import TabularMDP
+from hreach.agents.agent import Agent
 from hreach.domains.tabular import TabularEnv
+from hreach.models.counts import Counts
+from hreach.optimism.tabular import TabularOptimism
+from hreach.planners.sweeps import Sweeps
 from hreach.randomness.seeding import run_seeds
-from hreach.testing.reference.value_iteration import backup, hopes
+from hreach.testing.reference.value_iteration import backup, optimistic
 
 Array = NDArray[np.float64]
 AGENTS: list[tuple[str, dict[str, Any]]] = [
@@ -82,27 +86,31 @@ def test_a_reward_that_ends_the_episode_is_earned_once() -> None:
 
 @pytest.mark.parametrize("per_transition", [False, True])
 @pytest.mark.parametrize(("name", "params"), [case for case in AGENTS if case[0] != "epsilon-greedy"])
-def test_a_sweep_equals_the_reference(name: str, params: dict[str, Any], per_transition: bool) -> None:
+def test_a_sweep_equals_the_reference(
+    name: str, params: dict[str, Any], per_transition: bool, kernel_plan: Any
+) -> None:
     for seed in range(12):
         mdp = ending_mdp(seed, per_transition)
         agent = hreach.make_agent(name, mdp, prior=float(seed % 3), **params)
         wander(agent, mdp, seed)
-        b, rule = agent.belief, agent.planner.rule
+        seen, table = agent.model.seen, agent.planner.table
         value = np.random.default_rng(seed).normal(0, 10, mdp.states)
-        if agent.optimism.growing:
+        if agent.optimism.schedule is not None:
             agent.plan()
-        b.value[:] = value
-        kernels.plan(rule._replace(tolerance=1e300), b)
-        given = hopes(
-            agent.optimism.formula, b.counts, rule.reward, b.constants, rule.gamma, rule.value_cap, b.ended, b.terminal
-        )
-        untried = (b.total == 0) & np.isinf(given.bonus)
+        table.value[:] = value
+        kernel_plan(agent, 1e300)
+        rule = agent.planner.rule
+        given = optimistic(
+            agent.optimism.formula, seen.counts, rule.reward, table.constants, rule.gamma, rule.value_cap, seen.ended,
+            seen.terminal,
+        )  # fmt: skip
+        untried = (seen.total == 0) & np.isinf(given.bonus)
         expected = np.where(untried, rule.v_max, backup(given, value))
-        expected[b.terminal] = 0.0
+        expected[seen.terminal] = 0.0
         np.testing.assert_allclose(agent.planner.table.q[: expected.size], expected.ravel(), rtol=1e-9, atol=1e-9)
 
 
-def wander(agent: TabularAgent, mdp: TabularMDP, seed: int) -> None:
+def wander(agent: Any, mdp: TabularMDP, seed: int) -> None:
     """Samples of random pairs, some of which end an episode."""
     rng = np.random.default_rng(seed)
     P, ends = mdp.transitions(), mdp.endings()
@@ -128,27 +136,27 @@ def test_a_simulation_equals_the_loop_bit_for_bit(name: str, params: dict[str, A
 
 
 @pytest.mark.parametrize(("name", "params"), AGENTS)
-def test_the_value_is_exact_where_the_solve_is(name: str, params: dict[str, Any]) -> None:
+def test_the_value_is_exact_where_the_solve_is(name: str, params: dict[str, Any], kernel_plan: Any) -> None:
     """Solving the greedy model and sweeping plainly find the same fixed point."""
     for seed in range(6):
         mdp = ending_mdp(seed, per_transition=seed % 2 == 0)
         agent = hreach.make_agent(name, mdp, tolerance=1e-10, **params)
         wander(agent, mdp, seed)
         value = agent.internal_value()
-        b, rule = agent.belief, agent.planner.rule
-        b.value[:] = 50.0
+        table = agent.planner.table
+        table.value[:] = 50.0
         for _ in range(600):
-            kernels.plan(rule._replace(tolerance=1e300), b)
-        np.testing.assert_allclose(b.value, value, atol=1e-7)
+            kernel_plan(agent, 1e300)
+        np.testing.assert_allclose(table.value, value, atol=1e-7)
 
 
 # --- which states are closed ----------------------------------------------------------------------------------------
 
 
-def four_states() -> TabularAgent:
+def four_states() -> Agent[Counts, TabularOptimism, Sweeps]:
     agent = hreach.make_agent("pac-rmdp", TabularMDP(np.full((4, 2, 4), 0.25), np.zeros((4, 2)), 0.9), h=2,
                               reward="learn", r_max=1)  # fmt: skip
-    assert isinstance(agent, TabularAgent)
+    assert isinstance(agent, Agent)
     return agent
 
 
@@ -179,10 +187,10 @@ def test_an_agent_that_expects_no_end_learns_that_there_is_one() -> None:
     agent.observe(0, 0, 0.0, 1)
     agent.observe(1, 0, 0.0, 2, True)
     ending = TabularMDP(env.mdp().transitions(), env.known_reward, 0.95, end=[[0, 1e-9]] * 5)
-    told = hreach.make_agent("pac-rmdp", ending, h=2)
-    told.observe(0, 0, 0.0, 1)
-    told.observe(1, 0, 0.0, 2, True)
-    np.testing.assert_allclose(agent.internal_value(), told.internal_value, atol=0.5)
+    known = hreach.make_agent("pac-rmdp", ending, h=2)
+    known.observe(0, 0, 0.0, 1)
+    known.observe(1, 0, 0.0, 2, True)
+    np.testing.assert_allclose(agent.internal_value(), known.internal_value(), atol=0.5)
     assert agent.internal_value()[2] == 0.0
 
 

@@ -160,6 +160,41 @@ def test_no_wrong_bit_is_loaded(mine: Path) -> None:
     assert found()
 
 
+PAIR = """\
+from typing import NamedTuple
+
+from hreach.compiling import compiled
+
+class Pair(NamedTuple):
+    x: float
+    y: float
+
+@compiled
+def total(pair):
+    return pair.x + pair.y
+
+def ask():
+    print(total(Pair(1.0, 2.0)), sum(total.stats.cache_hits.values()))
+"""
+AS_NUMBA_READS_IT = """\
+from numba.core.caching import IndexDataCacheFile
+from hreach.compiling.cache import _CheckedFile
+_CheckedFile._load_index = IndexDataCacheFile._load_index
+"""
+
+
+def test_an_index_that_names_a_class_that_is_no_more_is_a_miss(mine: Path) -> None:
+    """As after an update: the index on disk is of code that had a `Pair`."""
+    mine.write_text(PAIR, encoding="utf-8")
+    ask = "import mine; mine.ask()"
+    assert [python(ask, mine.parent)[:2] for _ in range(2)] == [(0, "3.0 0\n"), (0, "3.0 1\n")]
+    mine.write_text(PAIR.replace("Pair", "Couple"), encoding="utf-8")
+    code, _, error = python(AS_NUMBA_READS_IT + ask, mine.parent)  # the twin
+    assert code != 0
+    assert "Can't get attribute 'Pair'" in error
+    assert [python(ask, mine.parent)[:2] for _ in range(2)] == [(0, "3.0 0\n"), (0, "3.0 1\n")]
+
+
 CALLS = """\
 import hreach.kernels.caller as c
 print(c.shown(3), sum(c.shown.stats.cache_hits.values()))

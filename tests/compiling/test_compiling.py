@@ -9,8 +9,8 @@ import pytest
 
 from hreach.compiling import Array, compile_formula, compiled, formula_at, resolved
 from hreach.optimism.beb import bonus
-from hreach.optimism.greedy import plain
-from hreach.reach.weight import hopeful
+from hreach.optimism.greedy import certain
+from hreach.reach.weight import reach_formula
 
 
 @compiled
@@ -30,7 +30,7 @@ def test_what_is_resolved_is_the_code_for_these_types() -> None:
     assert (real(3), type(real(3))) == (6.0, float)
 
 
-@pytest.mark.parametrize("formula", [hopeful, bonus, plain])
+@pytest.mark.parametrize("formula", [reach_formula, bonus, certain])
 def test_a_formula_at_its_address_says_the_same(formula: Any) -> None:
     counts, parameters = np.array([1.0, 3.0]), np.array([8.0, 2.0])
     expected = formula(counts, 4.0, 0.5, parameters)

@@ -13,9 +13,10 @@ from helpers import random_env
 from hreach import InputError, TabularMDP
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
-from hreach.guarantees.certificate import PlainValue
-from hreach.kernels.certainty import _plain_solve
+from hreach.guarantees.audit.record import TableAgent
+from hreach.kernels.certainty import _solve
 from hreach.models.counts import predict
+from hreach.planners.sweeps import CertainValue
 
 Array = NDArray[np.float64]
 
@@ -33,32 +34,29 @@ AGENTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def plain_value(agent: TabularAgent) -> Array:
+def certain_value(agent: TableAgent) -> Array:
     """V_{h=0} by exact policy iteration on what the agent has counted."""
-    if agent.model.problem.reward is None:
-        unseen = np.full(agent.model.seen.total.shape, agent.model.problem.r_max / 2)
-        R = np.divide(agent.model.seen.reward_sum, agent.model.seen.total, out=unseen, where=agent.model.seen.total > 0)
+    problem, seen = agent.model.problem, agent.model.seen
+    if problem.reward is None:
+        unseen = np.full(seen.total.shape, problem.r_max / 2)
+        R = np.divide(seen.reward_sum, seen.total, out=unseen, where=seen.total > 0)
     else:
-        R = (
-            agent.model.problem.reward[:, :, 0]
-            if agent.model.problem.reward.shape[2] == 1
-            else agent.model.problem.reward
-        )
-    model = predict(agent.model.seen.counts)
-    return TabularMDP(model / model.sum(axis=2, keepdims=True), R, agent.model.problem.gamma).optimal_value()
+        R = problem.reward[:, :, 0] if problem.reward.shape[2] == 1 else problem.reward
+    model = predict(seen.counts)
+    return TabularMDP(model / model.sum(axis=2, keepdims=True), R, problem.gamma).optimal_value()
 
 
-def largest_excess(env: TabularEnv, agent: TabularAgent, steps: int, every: int = 1) -> float:
+def largest_excess(env: TabularEnv, agent: TableAgent, steps: int, every: int = 1) -> float:
     """How far V_{h=0} is from the exact one beyond the accuracy that is claimed for it; asked for every so often."""
     spread = agent.model.problem.gamma / (1 - agent.model.problem.gamma)
-    plain, excess = PlainValue(agent), -np.inf
+    certain, excess = CertainValue(agent.planner), -np.inf
     state, _ = env.reset(seed=5)
-    value = plain().copy()
+    value = certain().copy()
     for t in range(steps):
         if t % every == 0:
-            value = plain().copy()
-        allowed = spread * plain.residual + 1e-9
-        excess = max(excess, float(np.abs(value - plain_value(agent)).max()) - allowed)
+            value = certain().copy()
+        allowed = spread * certain.residual + 1e-9
+        excess = max(excess, float(np.abs(value - certain_value(agent)).max()) - allowed)
         action = agent.act(int(state))
         following, reward, *_ = env.step(np.int64(action))
         agent.observe(int(state), action, reward, int(following))
@@ -68,7 +66,9 @@ def largest_excess(env: TabularEnv, agent: TabularAgent, steps: int, every: int 
 
 @pytest.mark.parametrize("per_transition", [False, True])
 @pytest.mark.parametrize(("name", "params"), AGENTS)
-def test_the_plain_value_is_that_of_the_model_as_it_is(name: str, params: dict[str, Any], per_transition: bool) -> None:
+def test_the_certain_value_is_that_of_the_model_as_it_is(
+    name: str, params: dict[str, Any], per_transition: bool
+) -> None:
     env = random_env(1, per_transition=per_transition)
     assert largest_excess(env, hreach.make_agent(name, env, seed=2, **params), steps=120) <= 0
 
@@ -90,12 +90,12 @@ def test_one_solve_is_exact_where_there_is_nothing_to_choose() -> None:
     backup = reward[:, 0] + 0.9 * (counts / total[:, :, None])[:, 0] @ value[:, None]
     matrix = np.hstack([np.zeros((6, 6)), backup])
     nothing = (np.zeros((6, 1)), np.zeros(6, dtype=bool))
-    _plain_solve(counts, 0 * counts, total, *nothing, reward, 1.0, 0.9, value, matrix, False)
+    _solve(counts, 0 * counts, total, *nothing, reward, 1.0, 0.9, value, matrix, False)
     exact = TabularMDP(counts / total[:, :, None], reward[:, :, 0], 0.9).optimal_value()
     np.testing.assert_allclose(value, exact, rtol=1e-12)
 
 
-def test_a_plain_value_that_is_not_kept_up_to_date_is_caught() -> None:
+def test_a_certain_value_that_is_not_kept_up_to_date_is_caught() -> None:
     env = random_env(1)
     assert largest_excess(env, hreach.make_agent("pac-rmdp", env, h=8, seed=2), steps=120, every=40) > 0.01
 
@@ -110,7 +110,7 @@ def test_a_certificate_is_what_the_agent_acts_on(name: str, params: dict[str, An
         assert c.state == state
         assert c.samples == 50
         assert c.internal == agent.internal_value()[state]
-        assert abs(c.current - plain_value(agent)[state]) <= c.accuracy + 1e-9
+        assert abs(c.current - certain_value(agent)[state]) <= c.accuracy + 1e-9
         assert c.gap == c.internal - c.current
         assert c.over == (abs(c.gap) <= 0.5)
 
@@ -126,7 +126,7 @@ def test_without_a_state_it_is_about_the_one_with_the_largest_gap() -> None:
 class Certified:
     """An agent that is asked for a certificate at every step, before and after it acts, or neither."""
 
-    def __init__(self, agent: TabularAgent) -> None:
+    def __init__(self, agent: TableAgent) -> None:
         self.agent = agent
 
     def act(self, state: int) -> int:
@@ -217,7 +217,7 @@ def test_the_theorems_numbers_are_the_theorys(name: str, params: dict[str, Any],
 
 
 def test_an_h_for_each_pair_promises_its_smallest_and_counts_with_its_largest() -> None:
-    """Lemma 1 holds at an h that every pair hopes for; hope takes as long to fade as the largest h does."""
+    """Lemma 1 holds at an h that every pair has; optimism takes as long to fade as the largest h does."""
     table = np.arange(1.0, 11.0).reshape(5, 2)
     found = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=table).certificate(0, eps=1)
     assert (found.h, found.h_most) == (1, 10)
@@ -233,7 +233,7 @@ def hidden_prize() -> TabularEnv:
     return TabularEnv(mdp, mdp.reward_table())
 
 
-def test_an_agent_that_hopes_for_nothing_in_one_pair_can_break_the_promise_of_its_largest_h() -> None:
+def test_an_agent_without_optimism_in_one_pair_can_break_the_promise_of_its_largest_h() -> None:
     """h = [[8, 0], [8, 8]]: some runs stay for ever and are eps-bad at every step for h = 8, and none for h = 0."""
     env, bad, kept = hidden_prize(), 0, 0
     for seed in range(12):
@@ -278,7 +278,7 @@ def test_a_growing_h_promises_its_current_value() -> None:
 def test_an_agent_without_a_finite_h_has_values_but_no_theorem(name: str, params: dict[str, Any]) -> None:
     certificate = hreach.make_agent(name, hreach.make_domain("chain"), **params).certificate(0, eps=1)
     assert np.isfinite(certificate.gap)
-    with pytest.raises(InputError, match=r"^the theorem's numbers are for agents that hope for a finite h"):
+    with pytest.raises(InputError, match=r"^the theorem's numbers are for agents with a finite h"):
         certificate.sample_complexity()
 
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hreach
-from hreach.models.counts import Counts, Dirichlet, SampleMean, predict, updated
+from hreach.models.counts import Counts, predict, updated
+from hreach.problems.problem import Problem
 from hreach.reach.weight import reach_weight
 
 MANY = settings(deadline=None, derandomize=True, max_examples=100)
@@ -18,39 +19,42 @@ priors = st.sampled_from([0.0, 0.5, 1.0, 5.0])
 samples = st.lists(st.integers(0, 2), max_size=12)
 
 
+def counts_of(states: int, actions: int, prior: float) -> Counts:
+    return Counts(Problem(states, actions, 0.9, None, 1.0, prior))
+
+
 def learnt(prior: float, seen: list[int]) -> Counts:
     """Three states, two actions; every sample is of the pair (1, 0)."""
-    model = Counts(3, 2, prior)
+    model = counts_of(3, 2, prior)
     for next_state in seen:
-        model.update(1, 0, next_state)
+        model.learn(1, 0, 0.0, next_state, False)
     return model
 
 
 def test_the_first_model_is_uniform_with_the_weight_of_the_prior() -> None:
-    model = Dirichlet(4, 2, prior=2)
-    np.testing.assert_array_equal(model.counts, np.full((4, 2, 4), 0.5))
-    np.testing.assert_array_equal(model.total, np.full((4, 2), 2))
+    model = counts_of(4, 2, prior=2)
+    np.testing.assert_array_equal(model.seen.counts, np.full((4, 2, 4), 0.5))
+    np.testing.assert_array_equal(model.seen.total, np.full((4, 2), 2))
     np.testing.assert_array_equal(model.mean(), np.full((4, 2, 4), 0.25))
 
 
 def test_without_prior_a_pair_never_seen_is_modelled_as_uniform() -> None:
-    model = SampleMean(4, 2)
-    assert not model.counts.any()
-    assert not model.total.any()
+    model = counts_of(4, 2, prior=0)
+    assert not model.seen.counts.any()
+    assert not model.seen.total.any()
     np.testing.assert_array_equal(model.mean(), np.full((4, 2, 4), 0.25))
 
 
-def test_a_dirichlet_prior_weighs_one_sample_unless_told_otherwise() -> None:
-    assert Dirichlet(5, 2).prior == 1
-    np.testing.assert_allclose(Dirichlet(5, 2).total, 1)
+def test_the_prior_of_an_agent_weighs_one_sample_unless_given() -> None:
+    model = hreach.make_agent("greedy", hreach.make_domain("chain")).model
+    assert model.problem.prior == 1
+    np.testing.assert_allclose(model.seen.total, 1)
 
 
 @MANY
 @given(samples)
 def test_the_sample_mean_is_the_relative_frequency(seen: list[int]) -> None:
-    model = SampleMean(3, 2)
-    for next_state in seen:
-        model.update(1, 0, next_state)
+    model = learnt(0.0, seen)
     frequency = np.bincount(seen, minlength=3) / len(seen) if seen else np.full(3, 1 / 3)
     np.testing.assert_allclose(model.mean()[1, 0], frequency, atol=1e-15)
 
@@ -66,7 +70,7 @@ def test_the_dirichlet_model_is_the_posterior_mean(prior: float, seen: list[int]
 @given(priors, samples)
 def test_totals_are_the_sums_of_the_counts_and_models_are_distributions(prior: float, seen: list[int]) -> None:
     model = learnt(prior, seen)
-    np.testing.assert_allclose(model.counts.sum(axis=2), model.total, atol=1e-12)
+    np.testing.assert_allclose(model.seen.counts.sum(axis=2), model.seen.total, atol=1e-12)
     np.testing.assert_allclose(model.mean().sum(axis=2), 1, atol=1e-12)
 
 
@@ -76,8 +80,8 @@ def test_a_sample_changes_its_own_pair_only(prior: float, seen: list[int]) -> No
     model, untouched = learnt(prior, seen), learnt(prior, [])
     others = np.ones((3, 2), dtype=bool)
     others[1, 0] = False
-    np.testing.assert_array_equal(model.counts[others], untouched.counts[others])
-    np.testing.assert_array_equal(model.total[others], untouched.total[others])
+    np.testing.assert_array_equal(model.seen.counts[others], untouched.seen.counts[others])
+    np.testing.assert_array_equal(model.seen.total[others], untouched.seen.total[others])
 
 
 @MANY
@@ -87,7 +91,7 @@ def test_after_h_equal_samples_the_model_has_moved_by_the_reach_weight(
 ) -> None:
     before = learnt(prior, seen)
     after = learnt(prior, seen + [next_state] * h)
-    w = reach_weight(before.total[1, 0], h)
+    w = reach_weight(before.seen.total[1, 0], h)
     expected = (1 - w) * before.mean()[1, 0] + w * np.eye(3)[next_state]
     np.testing.assert_allclose(after.mean()[1, 0], expected, atol=1e-12, rtol=0)
 
@@ -95,9 +99,9 @@ def test_after_h_equal_samples_the_model_has_moved_by_the_reach_weight(
 @MANY
 @given(priors, samples, st.integers(0, 2))
 def test_the_update_rule_of_one_pair_does_what_the_model_does(prior: float, seen: list[int], one: int) -> None:
-    row = learnt(prior, seen).counts[1, 0]
+    row = learnt(prior, seen).seen.counts[1, 0]
     kept = row.copy()
-    np.testing.assert_array_equal(updated(row, one), learnt(prior, [*seen, one]).counts[1, 0])
+    np.testing.assert_array_equal(updated(row, one), learnt(prior, [*seen, one]).seen.counts[1, 0])
     np.testing.assert_array_equal(row, kept)
 
 
@@ -112,7 +116,7 @@ def test_whole_numbers_are_counts() -> None:
 
 
 def test_the_mean_is_a_copy() -> None:
-    model = Dirichlet(2, 1)
+    model = counts_of(2, 1, prior=1)
     model.mean()[...] = 7
     np.testing.assert_array_equal(model.mean(), np.full((2, 1, 2), 0.5))
 
@@ -120,7 +124,7 @@ def test_the_mean_is_a_copy() -> None:
 def test_sizes_may_be_given_as_whole_floats() -> None:
     states: Any = 3.0
     actions: Any = 2.0
-    assert Counts(states, actions, prior=1).mean().shape == (3, 2, 3)
+    assert counts_of(states, actions, prior=1).mean().shape == (3, 2, 3)
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -136,4 +140,4 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("wrong", "message"), BAD)
 def test_bad_sizes_and_priors_are_refused_by_name_and_value(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(hreach.InputError, match=message):
-        Counts(**{"states": 2, "actions": 2, "prior": 1, **wrong})
+        counts_of(**{"states": 2, "actions": 2, "prior": 1, **wrong})

@@ -12,12 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 import hreach
-from hreach import kernels
 from hreach.models.features import from_settings
 from hreach.models.linear import LinearModel
+from hreach.optimism.schedules import growing
 from hreach.optimism.tabular import TabularOptimism
 from hreach.reach.interval import Interval
-from hreach.reach.weight import hopeful
+from hreach.reach.weight import reach_formula
 from hreach.testing import check_agent
 
 Array = NDArray[np.float64]
@@ -25,10 +25,11 @@ FOUR = ("chain", "modified-chain", "riverswim", "sixarms")
 
 
 def living(domain: str, steps: int, **params: Any) -> Any:
-    """An agent after so many steps."""
+    """An agent after so many steps, which has planned with all that it saw."""
     env = hreach.make_domain(domain)
     agent = hreach.make_agent("pac-rmdp", env, seed=3, **params)
     hreach.run(env, agent, steps, seed=4)
+    agent.plan()
     return agent
 
 
@@ -41,10 +42,10 @@ def test_a_growing_h_is_c_ln_t_to_one_percent_of_c(c: float, given: dict[str, An
     agent = hreach.make_agent("pac-rmdp", env, h="growing", **given)
     state, _ = env.reset(seed=1)
     for t in range(600):
+        action = agent.act(state)
         h = agent.planner.table.constants[..., 0]
         assert h.min() == h.max()
         assert -1e-12 <= c * math.log(t + 2) - h[0, 0] <= 0.01 * c
-        action = agent.act(state)
         following, reward, *_ = env.step(action)
         agent.observe(state, action, reward, following)
         state = following
@@ -59,18 +60,18 @@ def test_it_is_exact_as_long_as_one_percent_is_less_than_a_step() -> None:
 
 def test_every_pair_is_judged_with_the_h_of_now() -> None:
     agent = living("sixarms", 700, h="growing", c=1)
-    b = agent.belief
+    b, n = agent.planner.table, agent.model.seen.total
     h = b.constants[0, 0, 0]
-    np.testing.assert_allclose(b.reach[: b.total.size], (h / (b.total + h)).reshape(-1), rtol=1e-12)
-    w = b.reach[: b.total.size].reshape(b.total.shape)
-    model = agent.model.seen.counts / b.total[..., None]
+    np.testing.assert_allclose(b.reach[: n.size], (h / (n + h)).reshape(-1), rtol=1e-12)
+    w = b.reach[: n.size].reshape(n.shape)
+    model = agent.model.seen.counts / n[..., None]
     best = b.value.max()
     reward = agent.model.problem.reward[..., 0]
     q = reward + 0.95 * ((1 - w) * (model @ b.value) + w * best)  # Eq. (1), with h_t
     np.testing.assert_allclose(b.value, q.max(axis=1), atol=0.02)
 
 
-def plain_values(agent: Any) -> tuple[Array, Array]:
+def certainty_equivalent_values(agent: Any) -> tuple[Array, Array]:
     """V, Q of the mean model, exactly."""
     mdp = hreach.TabularMDP(
         agent.model.seen.counts / agent.model.seen.counts.sum(axis=2, keepdims=True),
@@ -90,7 +91,7 @@ def share(V: Array, Q: Array, lowest: float) -> Array:
 def test_an_adaptive_h_is_what_its_formula_says(domain: str) -> None:
     """Until t = 97 it is brought up to date at every step."""
     agent = living(domain, 90, h="adaptive", tolerance=1e-6)
-    V, Q = plain_values(agent)
+    V, Q = certainty_equivalent_values(agent)
     expected = 2 * math.log(92) * share(V, Q, lowest=0.0)
     assert expected.min() < expected.max()
     np.testing.assert_allclose(agent.planner.table.constants[..., 0], expected, rtol=2e-3)
@@ -104,8 +105,10 @@ def test_a_reward_that_is_lower_everywhere_does_not_change_an_adaptive_agent() -
         hreach.make_agent("pac-rmdp", env, h="adaptive", reward=env.known_reward - shift, tolerance=1e-7)
         for shift in (1.0, 1.0 - 1e-9)
     )
+    for agent in (one, other):
+        agent.plan()
     np.testing.assert_allclose(one.planner.table.constants, other.planner.table.constants, rtol=1e-3)
-    V, Q = plain_values(one)
+    V, Q = certainty_equivalent_values(one)
     expected = 2 * math.log(2) * share(V, Q, lowest=-1.0 / 0.05)
     np.testing.assert_allclose(one.planner.table.constants[..., 0], expected, rtol=1e-3)
 
@@ -124,17 +127,18 @@ def test_what_an_agent_expects_depends_on_its_clock() -> None:
     """The twin of the test above: the same experience with an earlier clock makes another agent."""
     agent = living("sixarms", 350, h="growing", c=3)
     before = agent.planner.table.reach[0]
-    kernels.grow(agent.formula, agent.planner.rule, agent.belief, 1.0)
+    agent.model.seen.samples[0], agent.planner.table.due[0] = 1.0, 0.0
+    agent.plan()
     assert agent.planner.table.reach[0] < 0.5 * before
 
 
 def test_an_agent_of_fixed_h_refuses_the_state_of_a_growing_one_and_the_other_way_round() -> None:
     env = hreach.make_domain("chain")
-    growing, fixed = (hreach.make_agent("pac-rmdp", env, h=h) for h in ("growing", 3))
+    grows, fixed = (hreach.make_agent("pac-rmdp", env, h=h) for h in ("growing", 3))
     with pytest.raises(hreach.InputError, match=r"^h of the saved agent is None, but must be this agent's, 3\.0\.$"):
-        fixed.load_state_dict(growing.state_dict())
-    with pytest.raises(hreach.InputError, match=r"^state_dict has no 'constants'"):
-        growing.load_state_dict(fixed.state_dict())
+        fixed.load_state_dict(grows.state_dict())
+    with pytest.raises(hreach.InputError, match=r"^state_dict has no 'planner\.constants'"):
+        grows.load_state_dict(fixed.state_dict())
 
 
 @pytest.mark.parametrize("h", ["growing", "adaptive"])
@@ -151,7 +155,7 @@ def test_a_terminal_state_stays_worth_nothing_while_h_grows(h: str) -> None:
 
 def test_a_formula_whose_constants_grow_cannot_freeze_pairs() -> None:
     with pytest.raises(hreach.InputError, match=r"^freeze_at is 5"):
-        TabularOptimism(hopeful, {"c": 1.0}, "given", freeze_at=5.0, growing=True)
+        TabularOptimism(reach_formula, {"c": 1.0}, "given", freeze_at=5.0, schedule=growing)
 
 
 @pytest.mark.parametrize(
@@ -251,9 +255,9 @@ def linear_model(samples: int) -> LinearModel:
 def test_a_growing_interval_is_that_of_h_t(kind: Any, samples: int) -> None:
     model = linear_model(samples)
     states, actions = np.array([[-0.5, 0.01], [0.1, -0.03]]), np.array([0, 2])
-    growing = Interval(kind, "growing", 0.1, Delta=0.5, c=2)
+    grows = Interval(kind, "growing", 0.1, Delta=0.5, c=2)
     fixed = Interval(kind, 2 * math.log(samples + 2), 0.1, Delta=0.5)
-    np.testing.assert_array_equal(growing(model, states, actions, 7), fixed(model, states, actions, 7))
+    np.testing.assert_array_equal(grows(model, states, actions, 7), fixed(model, states, actions, 7))
     default = Interval(kind, "growing", 0.1, Delta=0.5)(model, states, actions, 7)
     half = Interval(kind, 0.5 * math.log(samples + 2), 0.1, Delta=0.5)(model, states, actions, 7)
     np.testing.assert_array_equal(default, half)
@@ -268,21 +272,21 @@ def test_a_linear_agent_with_a_growing_h_goes_on_from_a_saved_state() -> None:
     )
 
 
-def test_a_linear_growing_agent_begins_as_one_of_fixed_h_and_then_hopes_for_more() -> None:
+def test_a_linear_growing_agent_begins_as_one_of_fixed_h_and_is_then_more_optimistic() -> None:
     car = hreach.make_domain("mountain-car", max_steps=60)
     c = 1 / math.log(2)
-    growing, fixed = (
+    grows, fixed = (
         hreach.make_agent("linear-pac-rmdp", car, grid=(10, 9), slope=1.0, **p)
         for p in ({"h": "growing", "c": c}, {"h": 1})
     )
     states = np.array([[-0.5, 0.0], [0.2, 0.03]])
-    hope = [a.hope.optimism(a.model, states, np.array([0, 1]), 5, 1.0)[0] for a in (growing, fixed)]
-    np.testing.assert_allclose(*hope)
+    bonus = [a.optimism.bonus(a.model.linear, states, np.array([0, 1]), 5, 1.0) for a in (grows, fixed)]
+    np.testing.assert_allclose(*bonus)
     rng = np.random.default_rng(0)
-    for agent in (growing, fixed):
-        agent.model.update(rng.uniform(-0.05, 0.05, (50, 2)), rng.integers(3, size=50), rng.random((50, 2)))
+    for agent in (grows, fixed):
+        agent.model.linear.update(rng.uniform(-0.05, 0.05, (50, 2)), rng.integers(3, size=50), rng.random((50, 2)))
     rng = np.random.default_rng(0)
-    twice = [a.hope.optimism(growing.model, states, np.array([0, 1]), 5, 1.0)[0] for a in (growing, fixed)]
+    twice = [a.optimism.bonus(grows.model.linear, states, np.array([0, 1]), 5, 1.0) for a in (grows, fixed)]
     assert (twice[0] > twice[1]).all()
 
 

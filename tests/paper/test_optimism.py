@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,13 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import hreach
-from hreach import TabularMDP, kernels
+from hreach import TabularMDP
 from hreach.guarantees.theory import Sizes, optimism_gap
 from hreach.models.counts import predict
 from hreach.reach.nearest import reachable_value
 from hreach.reach.weight import best_reachable_model
 
 Array = NDArray[np.float64]
+Swept = Callable[[Any, Array], Array]
 SOME = settings(deadline=None, derandomize=True, max_examples=80)
 HS = [0, 1, 2, 5, 16]
 
@@ -109,7 +111,7 @@ def test_an_agent_with_the_same_h_is_never_short() -> None:
     assert largest_shortfall(agent_h=8, h=8) <= 1e-7
 
 
-def test_an_agent_that_hopes_for_nothing_breaks_the_lemma() -> None:
+def test_an_agent_without_optimism_breaks_the_lemma() -> None:
     assert largest_shortfall(agent_h=0, h=8) > 0.01
 
 
@@ -118,7 +120,7 @@ def test_an_agent_that_hopes_for_nothing_breaks_the_lemma() -> None:
 
 @SOME
 @given(cases())
-def test_more_hope_never_lowers_the_internal_value(case: Case) -> None:
+def test_more_optimism_never_lowers_the_internal_value(case: Case) -> None:
     values = [case.internal_value(h) for h in (*HS, 1e6, np.inf)]
     for low, high in pairwise(values):
         assert np.all(low <= high + 1e-8)
@@ -135,7 +137,7 @@ def test_h_zero_is_certainty_equivalence(case: Case) -> None:
 @SOME
 @given(cases(), st.sampled_from([0.5, 1.0, 7.0]))
 def test_the_internal_value_solves_equation_one(case: Case, h: float) -> None:
-    """Eq. (1) as printed, written out with numpy; pairs without any weight hope for the best next state."""
+    """Eq. (1) as printed, written out with numpy; pairs without any weight expect the best next state."""
     value, counts = case.internal_value(h), case.counts()
     target = case.mdp.reward_table().reshape(*counts.shape[:2], -1) + case.mdp.gamma * value
     target = np.broadcast_to(target, counts.shape)
@@ -168,16 +170,21 @@ def test_a_reward_given_as_an_array_is_planned_with_like_one_that_is_told(case: 
 # --- the optimistic operator ----------------------------------------------------------------------------------
 
 
-def swept(agent: Any, value: Array) -> Array:
+@pytest.fixture(scope="module")
+def swept(kernel_plan: Any) -> Swept:
     """TV for a value V: one sweep of the planner."""
-    agent.planner.table.value[:] = value
-    kernels.plan(agent.planner.rule._replace(tolerance=1e9), agent.belief)
-    return np.array(agent.planner.table.value)
+
+    def sweep(agent: Any, value: Array) -> Array:
+        agent.planner.table.value[:] = value
+        kernel_plan(agent, 1e9)
+        return np.array(agent.planner.table.value)
+
+    return sweep
 
 
 @SOME
 @given(cases(), st.sampled_from([0.0, 1.0, 16.0, np.inf]), st.integers(0, 10**6))
-def test_the_optimistic_operator_is_a_gamma_contraction(case: Case, h: float, seed: int) -> None:
+def test_the_optimistic_operator_is_a_gamma_contraction(swept: Swept, case: Case, h: float, seed: int) -> None:
     rng, agent = np.random.default_rng(seed), case.agent(h)
     one, other = rng.normal(scale=10, size=(2, case.mdp.states))
     apart = np.abs(swept(agent, one) - swept(agent, other)).max()
@@ -186,14 +193,14 @@ def test_the_optimistic_operator_is_a_gamma_contraction(case: Case, h: float, se
 
 @SOME
 @given(cases(), st.sampled_from([0.0, 1.0, 16.0, np.inf]), st.floats(-10, 10))
-def test_gamma_is_the_exact_modulus_of_the_contraction(case: Case, h: float, shift: float) -> None:
+def test_gamma_is_the_exact_modulus_of_the_contraction(swept: Swept, case: Case, h: float, shift: float) -> None:
     agent, value = case.agent(h), np.linspace(0, 5, case.mdp.states)
     np.testing.assert_allclose(swept(agent, value + shift) - swept(agent, value), case.mdp.gamma * shift, atol=1e-12)
 
 
 @SOME
 @given(cases(), st.sampled_from([0.0, 1.0, 16.0]), st.integers(0, 10**6))
-def test_the_optimistic_operator_is_monotone(case: Case, h: float, seed: int) -> None:
+def test_the_optimistic_operator_is_monotone(swept: Swept, case: Case, h: float, seed: int) -> None:
     rng, agent = np.random.default_rng(seed), case.agent(h)
     low = rng.normal(size=case.mdp.states)
     assert np.all(swept(agent, low) <= swept(agent, low + rng.random(case.mdp.states)) + 1e-12)
@@ -201,7 +208,7 @@ def test_the_optimistic_operator_is_monotone(case: Case, h: float, seed: int) ->
 
 @SOME
 @given(cases(), st.sampled_from([0.0, 1.0, 16.0]))
-def test_the_internal_value_is_the_fixed_point_of_the_operator(case: Case, h: float) -> None:
+def test_the_internal_value_is_the_fixed_point_of_the_operator(swept: Swept, case: Case, h: float) -> None:
     agent = case.agent(h)
     value = agent.internal_value()
     np.testing.assert_allclose(swept(agent, value), value, atol=1e-9)
@@ -291,26 +298,26 @@ def error_with(case: Case, h: float) -> float:
     return float(np.max(np.abs(case.mdp.optimal_value() - reachable_value(case.counts(), h, case.mdp))))
 
 
-def share_of_violations(epsilon: float, hopeful: bool) -> float:
-    """Of 120 random cases, the share with |V* - V^{d*}_h| > epsilon; h = h* or, if not `hopeful`, 0."""
+def share_of_violations(epsilon: float, optimistic: bool) -> float:
+    """Of 120 random cases, the share with |V* - V^{d*}_h| > epsilon; h = h* or, if not `optimistic`, 0."""
     violations = []
     for seed in range(120):
         rng = np.random.default_rng(seed)
         gamma = float(rng.choice([0.5, 0.8, 0.9]))
         case = draw_case(seed, gamma=gamma, samples=int(rng.integers(0, 60)), per_transition=seed % 2 == 0)
-        h = printed_h(case.mdp, epsilon, DELTA) if hopeful else 0
+        h = printed_h(case.mdp, epsilon, DELTA) if optimistic else 0
         violations.append(error_with(case, h) > epsilon)
     return float(np.mean(violations))
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0])
 def test_h_star_samples_are_enough_on_random_small_mdps(epsilon: float) -> None:
-    assert share_of_violations(epsilon, hopeful=True) <= DELTA
+    assert share_of_violations(epsilon, optimistic=True) <= DELTA
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.3])
 def test_no_more_samples_are_not_enough_on_random_small_mdps(epsilon: float) -> None:
-    assert share_of_violations(epsilon, hopeful=False) > DELTA
+    assert share_of_violations(epsilon, optimistic=False) > DELTA
 
 
 def test_the_printed_h_star_fails_for_gamma_near_one_and_the_larger_one_does_not() -> None:

@@ -61,7 +61,7 @@ class Case:
         return GridPlanner(self.grid, self.actions, self.gamma, bounds, tolerance)
 
     def plan(self, planner: GridPlanner, extra: float = 0.0) -> GridPlanner:
-        planner.plan(self.reward + extra, self.following, self.goes_on, self.chance)
+        planner.plan(self.reward + extra, self.following, self.chance[:, None] * self.goes_on)
         return planner
 
     def swept(self, value: Array, bounds: tuple[float, float] = FREE) -> GridPlanner:
@@ -418,7 +418,7 @@ def test_too_large_a_plan_is_refused_with_its_size() -> None:
     planner = GridPlanner(grid, 1, 0.9, FREE)
     nothing = np.zeros((20, 0, 2))
     with pytest.raises(hreach.InputError, match=r"\(300, 300\), 6.48e\+07 weights, .* at most 5e\+07") as caught:
-        planner.plan(np.zeros(0), nothing, nothing[:, :, 0], np.full(20, 0.05))  # 300^2 points, 36 weights, 20 nodes
+        planner.plan(np.zeros(0), nothing, nothing[:, :, 0])  # 300^2 points, 36 weights, 20 nodes
     assert one_sentence(caught.value)
 
 
@@ -450,7 +450,7 @@ def test_a_projection_plans_a_smooth_problem_as_an_averager_does() -> None:
         states, actions = grid.pairs(2)
         following = np.clip(states + 0.1 * (2 * actions[:, None] - 1), 0, 1)
         planner = GridPlanner(grid, 2, 0.6, FREE, 1e-6)
-        planner.plan(np.exp(-10 * (following[:, 0] - 1) ** 2), following[None], np.ones((1, 82)), np.ones(1))
+        planner.plan(np.exp(-10 * (following[:, 0] - 1) ** 2), following[None], np.ones((1, 82)))
         values.append(planner.value_at(np.linspace(0, 1, 30)[:, None]))
     assert np.abs(values[0] - values[1]).max() < 0.02 * np.ptp(values[0])
 
@@ -465,10 +465,10 @@ def test_a_projection_that_diverges_stays_finite_and_says_so_once() -> None:
         planners[kind] = GridPlanner(grid, 1, 0.999, (-1e6, 1e6), 1e-9), following
     noise = np.random.default_rng(0).normal(size=12)
     planner, following = planners["rbf"]
-    planner.plan(noise, following[None], np.ones((1, 12)), np.ones(1))
+    planner.plan(noise, following[None], np.ones((1, 12)))
     assert planner.residual <= 1e-9
     planner, following = planners["projection"]
     with pytest.warns(RuntimeWarning, match="did not settle"):
-        planner.plan(noise, following[None], np.ones((1, 12)), np.ones(1))
+        planner.plan(noise, following[None], np.ones((1, 12)))
     assert np.isfinite(planner.value).all()
-    planner.plan(noise, following[None], np.ones((1, 12)), np.ones(1))  # a second warning would be an error
+    planner.plan(noise, following[None], np.ones((1, 12)))  # a second warning would be an error

@@ -82,20 +82,21 @@ def test_a_flat_value_has_no_slope() -> None:
 def test_an_agent_uses_the_rule_it_is_given_and_tells_it(rule: str) -> None:
     agent = hreach.make_agent("linear-pac-rmdp", hreach.make_domain("mountain-car"), h=0, grid=(8, 7), slope=rule)
     agent.plan()
-    grid, value = agent.planner.grid, agent.planner.value
-    assert agent.slope == pytest.approx(by_brute_force(grid, value, axis=rule == "axis"), rel=1e-6)
-    told = agent.describe()
-    assert told["constants"]["slope"] == agent.slope
-    assert ("any two points" in told["slope_rule"]) == (rule == "paper")
+    grid, value = agent.planner.values.grid, agent.planner.values.value
+    assert agent.planner.slope == pytest.approx(by_brute_force(grid, value, axis=rule == "axis"), rel=1e-6)
+    said = agent.describe()
+    assert said["slope"] == agent.planner.slope
+    assert ("any two points" in said["settings"]["slope_rule"]) == (rule == "paper")
 
 
 def test_the_paper_s_rule_is_the_default_of_a_grid_and_of_a_tree() -> None:
     """The tree's Omega is the root's children; the same formula over all pairs of them."""
     agent = hreach.make_agent("linear-pac-rmdp", hreach.make_domain("mountain-car"), h=0, grid=(8, 7))
     agent.plan()
-    assert agent.slope == pytest.approx(slope_between(agent.planner.grid.points, agent.planner.value), rel=1e-6)
-    told = hreach.make_agent("linear-pac-rmdp", hreach.make_domain("hiv"), h=1).describe()
-    assert told["slope_rule"] == "the largest slope between the root's children"
+    values = agent.planner.values
+    assert agent.planner.slope == pytest.approx(slope_between(values.grid.points, values.value), rel=1e-6)
+    said = hreach.make_agent("linear-pac-rmdp", hreach.make_domain("hiv"), h=1).describe()
+    assert said["settings"]["slope_rule"] == "the largest slope between the root's children"
 
 
 def test_on_mountain_car_both_rules_give_the_same_run() -> None:
@@ -109,7 +110,8 @@ def test_on_mountain_car_both_rules_give_the_same_run() -> None:
 
 def test_a_slope_by_hand_says_so() -> None:
     agent = hreach.make_agent("linear-pac-rmdp", hreach.make_domain("mountain-car"), h=1, slope=3)
-    assert agent.describe() == {"origin": "given", "constants": {"slope": 3.0}, "slope_rule": "given"}
+    said = agent.describe()
+    assert (said["origin"], said["slope"], said["settings"]["slope_rule"]) == ("given", 3.0, "given")
 
 
 @pytest.mark.parametrize(

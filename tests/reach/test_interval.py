@@ -71,7 +71,7 @@ def test_h_real_samples_move_the_prediction_by_f(features: FeatureMap, seed: int
 @pytest.mark.parametrize("noise", ["mean", "any"])
 @settings(deadline=None, derandomize=True, max_examples=25)
 @given(seed=st.integers(0, 10**6), h=st.integers(1, 12))
-def test_the_interval_is_reached_by_the_most_hopeful_samples(
+def test_the_interval_is_reached_by_the_most_optimistic_samples(
     features: FeatureMap, noise: str, seed: int, h: int
 ) -> None:
     """Truth at prediction + Delta and all noise at +c: h updates move the prediction by exactly I_h, in each output."""
@@ -294,7 +294,7 @@ def test_bad_input_is_refused(make: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["exact", "paper"])
-@pytest.mark.parametrize("shift", ["hopeful", "best"])
+@pytest.mark.parametrize("shift", ["optimistic", "best"])
 @pytest.mark.parametrize("noise", ["mean", "any"])
 @pytest.mark.parametrize("h", [0.0, 0.3, 1.0, 50.0, 1e12])
 def test_the_length_is_that_of_the_interval(kind: Any, shift: Any, noise: Any, h: float) -> None:

@@ -17,8 +17,8 @@ from helpers import distance
 from hreach import TabularMDP
 from hreach.models.counts import predict, updated
 from hreach.reach.nearest import reachable_value
-from hreach.reach.weight import best_reachable_model, hopeful, most_optimistic_model, reach_weight
-from hreach.testing.reference.reachable_models import nearest, reachable_models
+from hreach.reach.weight import best_reachable_model, most_optimistic_model, reach_formula, reach_weight
+from hreach.testing.reference.reachable_models import most_optimistic, nearest, reachable_models
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def all_models(counts: Array, h: int, possible: Any) -> Array:
     return reachable_models(counts, updated, predict, possible, h)
 
 
-# --- the most hopeful model: Eq. (1) --------------------------------------------------------------------------
+# --- the most optimistic model: Eq. (1) --------------------------------------------------------------------------
 
 
 @settings(deadline=None, derandomize=True, max_examples=400)
@@ -59,7 +59,7 @@ def test_equation_one_is_the_best_of_all_reachable_models(pair: Pair, h: int) ->
     closed = most_optimistic_model(pair.counts, h, pair.target)
     assert float(closed @ pair.target) == pytest.approx(float((models @ pair.target).max()), abs=1e-12)
     assert np.abs(models - closed).sum(axis=1).min() < 1e-12  # it is one of them
-    np.testing.assert_array_equal(most_hopeful(models, pair.target), models[np.argmax(models @ pair.target)])
+    np.testing.assert_array_equal(most_optimistic(models, pair.target), models[np.argmax(models @ pair.target)])
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
@@ -89,7 +89,7 @@ def test_half_a_sample_counts_for_half() -> None:
     np.testing.assert_allclose(model, [2 / 3, 1 / 3])
 
 
-def test_with_infinite_h_everything_is_hoped_for() -> None:
+def test_with_infinite_h_only_the_best_is_left() -> None:
     model = most_optimistic_model(np.array([9.0, 1.0, 0.0]), np.inf, np.array([0.0, 0.0, 1.0]))
     np.testing.assert_array_equal(model, [0, 0, 1])
 
@@ -218,7 +218,7 @@ def test_counts_of_another_shape_than_the_mdps_are_refused() -> None:
 )
 def test_the_weight_is_h_over_n_plus_h(n: float, h: float, w: float) -> None:
     assert float(reach_weight(n, h)) == pytest.approx(w, abs=1e-15)
-    assert hopeful(np.zeros(1), n, 0.0, np.array([h])) == pytest.approx((w, 0, 0), abs=1e-15)
+    assert reach_formula(np.zeros(1), n, 0.0, np.array([h])) == pytest.approx((w, 0, 0), abs=1e-15)
 
 
 def test_weights_broadcast() -> None:
@@ -279,7 +279,7 @@ def test_a_method_that_forgets_reaches_one_model_for_each_sequence(states: int, 
     np.testing.assert_allclose(np.sort(models, axis=0), np.sort(np.array(expected), axis=0), atol=1e-15)
     target = np.arange(float(states))
     always_best = 0.7**h * first + (1 - 0.7**h) * np.eye(states)[-1]
-    np.testing.assert_allclose(most_hopeful(models, target), always_best, atol=1e-12)
+    np.testing.assert_allclose(most_optimistic(models, target), always_best, atol=1e-12)
 
 
 @pytest.mark.parametrize(("states", "h"), [(1, 5), (2, 5), (3, 4), (4, 5), (4, 0)])

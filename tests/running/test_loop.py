@@ -115,7 +115,9 @@ def test_the_agent_goes_on_after_an_interruption() -> None:
     with pytest.raises(KeyboardInterrupt) as raised:
         hreach.run(Failing(env, 100, KeyboardInterrupt()), agent, steps=200, seed=1)
     steps = len(raised.value.run.rewards)  # type: ignore[attr-defined]
-    assert agent.model.seen.counts.sum() - hreach.make_agent("pac-rmdp", env, h=4).counts.sum() == pytest.approx(steps)
+    assert agent.model.seen.counts.sum() - hreach.make_agent(
+        "pac-rmdp", env, h=4
+    ).model.seen.counts.sum() == pytest.approx(steps)
 
 
 # ---------------------------------------------------------------------------------------------------------- progress

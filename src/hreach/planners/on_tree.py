@@ -24,7 +24,7 @@ _uniform = announcing(uniform)
 
 
 class OnTree:
-    """A tree that is searched anew in every state, with the model as it is then.
+    """A tree that is searched anew in every state, with what the model had learnt when `plan` was last called.
 
     The bonus of every step of the model counts, as in Algorithm 2, but the interval is computed once for each decision,
     at the pair where it is taken: that is where a sample would come from. L is the largest slope between the root's
@@ -138,7 +138,6 @@ class OnTree:
 
     def _search(self, state: Floats) -> Floats:
         """Q~(s, a) of one state, (A,)."""
-        self.model.settle()
         states, path = self._grow(state)
         actions = self.tree.taken
         self._nodes = Pairs(states, actions)
@@ -188,7 +187,7 @@ class OnTree:
         def follow(here: Floats, actions: Ints) -> Floats:
             way = []
             for _ in range(self._task.model_steps):
-                here = self._task.next_states(here, actions, self.model.predict(here, actions))
+                here = self._task.next_states(here, actions, self.model.linear.predict(here, actions))
                 way.append(here)
             paths.append(np.stack(way))
             return here
@@ -199,7 +198,7 @@ class OnTree:
     def _rewards(self, states: Floats, path: Floats) -> Floats:
         """Reward of the decision of every node, (P,)."""
         if self.model.reward_model is not None:
-            return self.model.reward(states, self.tree.taken, path[-1])
+            return self.model.reward_model.predict(states, self.tree.taken)[:, 0]
         every = self._task.paid_every
         paid = path if every == 1 else path[every - 1 :: every]
         # of all nodes and times at once: a reward in NumPy costs more by the call than by the row

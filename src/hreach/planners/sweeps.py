@@ -174,6 +174,7 @@ class Sweeps:
         for name, array in self._saved().items():
             array[...] = saved[name]
         self._unfinished, self.residual = bool(saved["unfinished"]), float(saved["residual"])
+        self._certain = None  # it was of other counts, perhaps as many
         if self.model.problem.ends and not self.rule.ends:
             self.rule = _with_ends(self.rule, self.model)
         if not self.optimism.draws:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.errors import at_least, whole
 from hreach.problems.ranges import ValueRange
 from hreach.problems.sizes import Sizes
 
@@ -26,6 +27,11 @@ class Problem:
     prior: float
     r_min: float = 0.0
     ends: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("states", "actions"):
+            object.__setattr__(self, name, whole(name, getattr(self, name), 1))
+        object.__setattr__(self, "prior", at_least("prior", self.prior, 0))
 
     @property
     def values(self) -> ValueRange:

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 import hreach
 from helpers import random_env, with_end_state
 from hreach import InputError, Run, TabularMDP
+from hreach.agents.agent import Agent
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
 from hreach.guarantees.audit import Audit, LemmaError, audit, picture
 from hreach.guarantees.audit.checkpoint import action_weights
+from hreach.guarantees.audit.record import TableAgent
 from hreach.guarantees.audit.result import COLUMNS, Total, optimal_to_go
 from hreach.guarantees.audit.rollouts import Rollouts
 from hreach.models.counts import predict
@@ -27,7 +29,7 @@ from hreach.randomness.seeding import run_seeds
 from hreach.reach.nearest import reachable_value
 
 Array = NDArray[np.float64]
-Recorded = tuple[Run, TabularEnv, TabularAgent]
+Recorded = tuple[Run, TabularEnv, TableAgent]
 
 
 def recorded(env: Any, name: str = "pac-rmdp", steps: int = 150, **params: Any) -> Recorded:
@@ -41,9 +43,9 @@ def audited(case: Recorded, **options: Any) -> Audit:
 
 
 class Watched:
-    """An agent whose beliefs are written down at every step, while it runs."""
+    """An agent whose model and values are written down at every step, while it runs."""
 
-    def __init__(self, agent: TabularAgent) -> None:
+    def __init__(self, agent: TableAgent) -> None:
         self.agent = agent
         self.internal: list[Array] = []
         self.counts: list[Array] = []
@@ -52,7 +54,7 @@ class Watched:
     def act(self, state: int) -> int:
         action = self.agent.act(state)
         self.internal.append(self.agent.internal_value())
-        self.counts.append(self.agent.model.seen.counts)
+        self.counts.append(self.agent.model.seen.counts.copy())
         self.q.append(self.agent.action_values())
         return action
 
@@ -60,7 +62,7 @@ class Watched:
         self.agent.observe(*args)
 
 
-def told(env: Any, agent: TabularAgent) -> TabularMDP:
+def known_problem(env: Any, agent: TableAgent) -> TabularMDP:
     reward = agent.model.problem.reward
     assert reward is not None
     table = reward[:, :, 0] if reward.shape[2] == 1 else reward
@@ -95,7 +97,7 @@ def test_every_value_is_what_it_was_and_what_it_truly_is(
     watched = Watched(agent)
     run = hreach.run(env, watched, 150, seed=3)
     result = audit(run, env.mdp(), agent, eps=0.5, h=h, checkpoints=15)
-    mdp = told(env, agent)
+    mdp = known_problem(env, agent)
     np.testing.assert_array_equal(result.step, np.arange(15) * 10)
     np.testing.assert_array_equal(result.state, run.states[result.step])
     for i, (t, s) in enumerate(zip(result.step, result.state, strict=True)):
@@ -131,13 +133,13 @@ def test_an_agent_that_learns_its_reward_is_judged_by_the_mdps() -> None:
     result = audited(recorded(env, h=3, reward="learn", r_max=1.0))
     np.testing.assert_allclose(result.optimal, env.mdp().optimal_value()[result.state])
     assert any("learns its reward" in note for note in result.notes)
-    assert not any("told another reward" in note for note in result.notes)
+    assert not any("known reward is another" in note for note in result.notes)
 
 
 def test_the_chain_tells_another_reward_than_it_pays_and_the_modified_chain_does_not() -> None:
     notes = {name: audited(recorded(hreach.make_domain(name), h=1)).notes for name in ("chain", "modified-chain")}
-    assert any("told another reward" in note for note in notes["chain"])
-    assert not any("told another reward" in note for note in notes["modified-chain"])
+    assert any("known reward is another" in note for note in notes["chain"])
+    assert not any("known reward is another" in note for note in notes["modified-chain"])
 
 
 # --- Lemma 1 --------------------------------------------------------------------------------------------------------
@@ -160,7 +162,7 @@ def test_h_is_the_agents_own_rounded_down_and_may_grow() -> None:
     assert any("h grows" in note for note in growing.notes)
 
 
-def test_an_agent_that_hopes_for_less_breaks_lemma_1_and_it_is_counted() -> None:
+def test_an_agent_of_less_optimism_breaks_lemma_1_and_it_is_counted() -> None:
     case = recorded(hreach.make_domain("modified-chain"), "greedy", steps=300)
     result = audited(case, h=50, checkpoints=300)
     assert result.violations > 100
@@ -173,18 +175,18 @@ def test_an_agent_that_hopes_for_less_breaks_lemma_1_and_it_is_counted() -> None
     assert caught.value.step == result.first_violation
 
 
-def test_a_planner_that_hopes_too_little_is_an_error_that_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planner_of_too_little_optimism_is_an_error_that_names_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: PAC-RMDP(8) whose plan, from step 40 on, falls short by more than its tolerance."""
     case = recorded(hreach.make_domain("modified-chain"), h=8, tolerance=1e-6)
-    plan = TabularAgent.plan
+    plan = Agent.plan
 
-    def short(self: TabularAgent) -> None:
+    def short(self: Any) -> None:
         plan(self)
         if self.model.seen.samples[0] >= 40:
             self.planner.table.value[:] *= 0.5
 
     assert audited(case, checkpoints=150).violations == 0
-    monkeypatch.setattr(TabularAgent, "plan", short)
+    monkeypatch.setattr(Agent, "plan", short)
     with pytest.raises(LemmaError, match=r"^Lemma 1 is violated at step 40: the internal value of state \d is"):
         audited(case, checkpoints=150)
     assert audited(case, checkpoints=[40], lemma=False).violations == 1
@@ -294,7 +296,7 @@ def test_a_rollout_is_a_run_of_a_copy_of_the_agent(name: str, params: dict[str, 
     run, env, agent = recorded(hreach.make_domain("modified-chain"), name, steps=60, **params)
     mdp, state, copies = env.mdp(), int(run.last_state), 5
     saved, rollouts = agent.state_dict(), Rollouts(env.mdp(), agent, copies, 0.05, seed=9, threads=1)
-    returns = rollouts.returns(agent.belief, state, step=60)
+    returns = rollouts.returns(agent.planner.begin, state, step=60)
     there = TabularEnv(TabularMDP(mdp.transitions(), mdp.reward_table(), mdp.gamma, start=state), mdp.reward_table())
     for i, (env_seed, agent_seed) in enumerate(run_seeds((9, 60), 0, copies)):
         copy = hreach.make_agent(name, there, seed=int(agent_seed), **params)
@@ -499,9 +501,22 @@ def test_an_audit_of_episodes_that_end_measures_exact_values(name: str) -> None:
     assert result.current[-1] == pytest.approx(result.internal[-1] - result.gap[-1])
 
 
-def agent_after(run: hreach.Run, env: TabularEnv, agent: TabularAgent, steps: int) -> TabularAgent:
+@pytest.mark.parametrize("knows", [True, False])
+def test_exploring_steps_are_those_of_the_gap_also_where_ends_come_as_a_surprise(knows: bool) -> None:
+    """An agent that was made for a problem without ends finds at the first one that there are some."""
+    env = ending_env()
+    mdp = env.mdp()
+    made_for = mdp if knows else TabularMDP(mdp.transitions(), mdp.reward_table(), mdp.gamma)
+    agent = hreach.make_agent("pac-rmdp", made_for, h=4, prior=0, tolerance=1e-9, seed=7)
+    run = hreach.run(env, agent, 300, seed=3)
+    result = audit(run, mdp, agent, eps=0.5, checkpoints=300)
+    assert result.exploring_steps.measured == theory.exploring_steps(result.internal, result.current, 0.5)
+    assert 50 < result.exploring_steps.measured < 120
+
+
+def agent_after(run: hreach.Run, env: TabularEnv, agent: TableAgent, steps: int) -> TableAgent:
     """The agent as it was when it chose the action of this step."""
-    again = TabularAgent(agent.model.problem, agent.optimism, tolerance=agent.planner.rule.tolerance)
+    again = agent.clone(0)
     ended = dict(zip(run.ended.tolist(), run.terminated.tolist(), strict=True))
     for t in range(steps):
         move = (int(run.states[t]), int(run.actions[t]), float(run.rewards[t]), int(run.next_states[t]))

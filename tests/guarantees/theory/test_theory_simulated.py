@@ -182,7 +182,7 @@ def test_lemma_1_holds_along_traces_that_agree_with_the_library(seed: int, h: in
     for t in range(59):
         s, a = states[t], int(trace[t, ACTION])
         assert trace[t, INTERNAL] == pytest.approx(agent.internal_value()[s], abs=1e-9)
-        assert trace[t, CURRENT] == pytest.approx(greedy.internal_value[s], abs=1e-9)
+        assert trace[t, CURRENT] == pytest.approx(greedy.internal_value()[s], abs=1e-9)
         assert agent.action_values()[s, a] == pytest.approx(agent.action_values()[s].max(), abs=1e-8)
         policy = np.argmax(agent.action_values(), axis=1)
         gaps = np.abs(np.diff(agent.action_values(), axis=1))
@@ -199,7 +199,7 @@ def test_lemma_1_holds_along_traces_that_agree_with_the_library(seed: int, h: in
     assert first_violation(np.concatenate([slack, [-1.0, 0.0]])) == 60
 
 
-def test_lemma_1_is_broken_by_an_agent_that_hopes_for_less() -> None:
+def test_lemma_1_is_broken_by_an_agent_of_less_optimism() -> None:
     broken = 0
     for seed in range(20):
         world = random_world(seed, 0.8)
@@ -252,7 +252,7 @@ def test_theorem_1_holds_for_lives_longer_than_the_bound() -> None:
 
 @pytest.mark.parametrize(("form", "gamma", "steps"), [("printed", 0.99, 60_000), ("proof", 0.9999, 2_000_000)])
 def test_theorem_1_as_printed_is_beaten_for_gamma_near_one(form: Form, gamma: float, steps: int) -> None:
-    """Hope for a way out fades after h/(1-gamma) vain tries; as printed, of the order h |S||A| (V/eps)^2 for large h.
+    """Optimism about a way out fades after h/(1-gamma) vain tries; as printed, h |S||A| (V/eps)^2 in order, for large h.
 
     eps is .49 V, the way out does not open in any of these runs, and trying it when staying earns V/2 is eps-bad.
     """

@@ -106,7 +106,8 @@ def _replayed(
     steps = len(record.states)
     again = agent.clone(0)
     spread = truth.gamma / (1 - truth.gamma)
-    certain = CertainValue(again.planner, min(agent.planner.rule.tolerance, eps / (20 * max(spread, 1.0))))
+    tolerance = min(agent.planner.rule.tolerance, eps / (20 * max(spread, 1.0)))
+    certain = CertainValue(again.planner, tolerance)
     checkpoint = Checkpoint(truth, reachability)
     gap, worst = np.empty(steps), 0.0
     rows: list[dict[str, float]] = []
@@ -114,6 +115,8 @@ def _replayed(
     for t, (s, a, paid, following, terminated) in enumerate(_moves(record)):
         beginning = again.planner.begin if shown is None or t not in marked else copied(again.planner.begin)
         again.plan()
+        if certain.problem is not again.model.problem:  # the agent has learnt that episodes can end
+            certain = CertainValue(again.planner, tolerance)
         gap[t] = again.planner.table.value[s] - certain()[s]
         worst = max(worst, again.planner.residual + certain.residual)
         if t in marked:

@@ -19,8 +19,8 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Hopes:
-    """What an agent holds possible: model (S, A, K); reach, bonus, radius (S, A); reward (S, A, 1) or (S, A, S).
+class Optimistic:
+    """A model under optimism: model (S, A, K); reach, bonus, radius (S, A); reward (S, A, 1) or (S, A, S).
 
     K = S, or S + 1 where episodes can end: the last outcome is the end, which pays `parting` (S, A) (beyond a reward
     that does not depend on s') and at best `best_end`, and after which nothing follows.
@@ -37,7 +37,7 @@ class Hopes:
     best_end: Array | None = None
 
 
-def hopes(
+def optimistic(
     formula: Any,
     counts: Array,
     reward: Array,
@@ -46,8 +46,8 @@ def hopes(
     cap: float = np.inf,
     ended: Array | None = None,
     closed: NDArray[np.bool_] | None = None,
-) -> Hopes:
-    """The hopes of an agent that knows the reward, pair by pair from its formula; parameters: (S, A, P).
+) -> Optimistic:
+    """The model under the optimism of an agent that knows the reward, by its formula; parameters: (S, A, P).
 
     ended: (S, A, S), where episodes can end; closed: (S,), the states that are worth nothing.
     """
@@ -57,11 +57,11 @@ def hopes(
         [[formula(counts[s, a], total[s, a], 0.0, parameters[s, a]) for a in range(actions)] for s in range(states)]
     )
     model = np.divide(counts, total[..., None], out=np.full_like(counts, 1 / states), where=total[..., None] > 0)
-    given = Hopes(model, triple[..., 0], triple[..., 1], triple[..., 2], reward, gamma, cap)
+    given = Optimistic(model, triple[..., 0], triple[..., 1], triple[..., 2], reward, gamma, cap)
     return given if ended is None or closed is None else _with_end(given, total, ended, closed)
 
 
-def _with_end(given: Hopes, total: Array, ended: Array, closed: NDArray[np.bool_]) -> Hopes:
+def _with_end(given: Optimistic, total: Array, ended: Array, closed: NDArray[np.bool_]) -> Optimistic:
     """Set the end apart: what ended in open states; closed states pay nothing and lead nowhere."""
     share = np.divide(ended * ~closed, total[..., None], out=np.zeros_like(ended), where=total[..., None] > 0)
     gone = share.sum(axis=2)
@@ -74,10 +74,10 @@ def _with_end(given: Hopes, total: Array, ended: Array, closed: NDArray[np.bool_
         x[closed] = 0.0
     if reward.shape[2] == 1:
         parting = best_end = reward[..., 0]
-    return Hopes(model, reach, bonus, radius, reward, given.gamma, given.cap, parting, best_end)
+    return Optimistic(model, reach, bonus, radius, reward, given.gamma, given.cap, parting, best_end)
 
 
-def backup(given: Hopes, value: Array) -> Array:
+def backup(given: Optimistic, value: Array) -> Array:
     """Q, shape (S, A), of a value (S,)."""
     states, actions = given.reach.shape
     target = np.broadcast_to(given.reward + given.gamma * value, (states, actions, states))
@@ -105,7 +105,7 @@ def ball_maximum(model: Array, radius: Array, target: Array, best: Array | None 
     return np.asarray((p * u).sum(axis=-1) + (taken * (top[..., None] - u)).sum(axis=-1))
 
 
-def value_iteration(given: Hopes, start: Array, tolerance: float) -> tuple[Array, Array, int, float]:
+def value_iteration(given: Optimistic, start: Array, tolerance: float) -> tuple[Array, Array, int, float]:
     """Sweep V <- TV from `start` until max |TV - V| <= tolerance: (TV, Q of V, sweeps, residual)."""
     value = start
     sweeps = 0
