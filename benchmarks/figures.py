@@ -20,7 +20,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import hreach
-from hreach.drawing.canvas import COLOURS, GREY, INK, canvas
+from hreach.drawing.canvas import canvas
+from hreach.drawing.palette import COLOURS, GREY, INK
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hreach.agents import make_agent
     from hreach.guarantees.audit import audit
     from hreach.problems.mdp import TabularMDP
-    from hreach.problems.task import Task
+    from hreach.problems.task import Preset, Task
     from hreach.randomness.seeding import run_seeds
     from hreach.report.plot import plot
     from hreach.running.loop import Run, run
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hreach.running.simulate import simulate
 
 _LAZY = {
+    "Preset": "hreach.problems.task",
     "Run": "hreach.running.loop",
     "Runs": "hreach.running.runs",
     "TabularMDP": "hreach.problems.mdp",
@@ -40,6 +41,7 @@ _LAZY = {
 
 __all__ = [
     "InputError",
+    "Preset",
     "Run",
     "Runs",
     "TabularMDP",

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hreach.agents.linear import Replan, replan_rule
 from numpy.typing import NDArray
 
 import hreach
@@ -24,7 +23,7 @@ from hreach.optimism.kwik import KnownByThresholds, KnownWithin
 from hreach.optimism.linear import LinearOptimism
 from hreach.optimism.linear_pac_rmdp import Bonus
 from hreach.planners.on_grid import OnGrid
-from hreach.problems.task import Task
+from hreach.problems.task import Preset, Task
 from hreach.protocols import Stream
 from hreach.reach.interval import Interval
 from hreach.registry import parameters_of
@@ -225,10 +224,10 @@ def test_the_same_setting_twice_is_the_same(name: str) -> None:
 
 def test_what_is_not_given_comes_from_the_domain() -> None:
     agent = hreach.make_agent("linear-pac-rmdp", car(), h=1)
-    assert agent.planner.values.grid.shape == car().task().grid
+    assert agent.planner.values.grid.shape == car().preset().grid
     assert agent.planner.values.gamma == car().gamma
     assert agent.model.linear.features(PROBES, np.zeros(40, dtype=np.int64))[0][0].shape == (40, 31)
-    given = make("linear-pac-rmdp", h=1, features=car().task().features)
+    given = make("linear-pac-rmdp", h=1, features=car().preset().features)
     assert np.array_equal(behaviour(given), behaviour(make("linear-pac-rmdp", h=1)))
 
 
@@ -244,12 +243,12 @@ class Plane:
     def task(self) -> Task:
         return Task(
             bounds=np.array([[0.0, 0.0], [1.0, 1.0]]), actions=2, gamma=0.9, learnt=(0, 1), sigma=self.sigma,
-            features={
-                "kind": "action-blocks", "map": {"kind": "concat", "maps": [{"kind": "bias"}, {"kind": "identity"}]}
-            },
-            reward=self.known_reward, values=self.values, grid=(6, 7), complete=self.complete,
-            terminal=self.is_terminal,
+            reward=self.known_reward, values=self.values, complete=self.complete, terminal=self.is_terminal,
         )  # fmt: skip
+
+    def preset(self) -> Preset:
+        linear = {"kind": "concat", "maps": [{"kind": "bias"}, {"kind": "identity"}]}
+        return Preset(features={"kind": "action-blocks", "map": linear}, grid=(6, 7))
 
     def complete(self, states: Array, actions: NDArray[np.int64], predicted: Array) -> Array:
         return np.clip(predicted, 0, 1)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 import hreach
 from helpers import random_env
 from hreach import InputError, TabularMDP
+from hreach.agents.tables import TableAgent
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
-from hreach.guarantees.audit.record import TableAgent
 from hreach.kernels.certainty import _solve
 from hreach.models.counts import predict
 from hreach.planners.sweeps import CertainValue

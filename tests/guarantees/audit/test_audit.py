@@ -17,11 +17,11 @@ import hreach
 from helpers import random_env, with_end_state
 from hreach import InputError, Run, TabularMDP
 from hreach.agents.agent import Agent
+from hreach.agents.tables import TableAgent
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
 from hreach.guarantees.audit import Audit, LemmaError, audit, picture
 from hreach.guarantees.audit.checkpoint import action_weights
-from hreach.guarantees.audit.record import TableAgent
 from hreach.guarantees.audit.result import COLUMNS, Total, optimal_to_go
 from hreach.guarantees.audit.rollouts import Rollouts
 from hreach.models.counts import predict
