@@ -14,8 +14,8 @@ from hreach import InputError
 from hreach.models.feature_map import FeatureMap
 from hreach.models.features import ActionBlocks, Bias, Concat, Identity, Products, RandomFourier
 from hreach.models.linear import LinearModel
-from hreach.reach.interval import Interval, noise_bound, reach_weight_linear, varsigma
-from hreach.reach.weight import reach_weight
+from hreach.reach.interval import Interval, noise_bound, varsigma
+from hreach.reach.weight import reach_weight, reach_weight_linear
 
 Array = NDArray[np.float64]
 MAPS: dict[str, FeatureMap] = {

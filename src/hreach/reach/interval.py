@@ -36,19 +36,9 @@ from hreach.errors import at_least, positive, require
 from hreach.models.linear import LinearModel
 from hreach.models.spectrum import ZRule
 from hreach.reach.growing import growth, is_growing
-from hreach.reach.weight import check_h
+from hreach.reach.weight import check_h, reach_weight_linear
 
 Array = NDArray[np.float64]
-
-
-def reach_weight_linear(q: ArrayLike, h: ArrayLike) -> Array:
-    """f = h q / (1 + h q) of leverages q >= 0; for h = inf it is 1 where q > 0, and 0 where q = 0."""
-    leverage = np.asarray(q, dtype=np.float64)
-    require(bool(np.all(leverage >= 0) and np.isfinite(leverage).all()), "q", q, "finite and at least 0")
-    leverage, extra = np.broadcast_arrays(leverage, check_h(h))
-    with np.errstate(over="ignore", invalid="ignore"):
-        x = np.where(leverage > 0, extra * leverage, 0.0)  # inf * 0 stays out
-        return np.where(np.isinf(x), 1.0, x / (1 + x))
 
 
 def varsigma(calls: float, components: int, h: ArrayLike, delta: float) -> Array:

@@ -1,8 +1,10 @@
-"""h-reachability for models that count (sample mean and Dirichlet), in closed form.
+"""What h more samples weigh; h-reachability for models that count (sample mean and Dirichlet), in closed form.
 
 After h more samples of (s, a) with frequencies y, the model has become (1 - w) P^ + w y, with
 
-    w = h / (alpha(s, a) + h).
+    w = h / (alpha(s, a) + h) = h q / (1 + h q),    q = 1 / alpha(s, a),
+
+which is the weight of h more samples in least squares too, with the leverage q of the pair (`reach_weight_linear`).
 
 *Most optimistic*: all h samples are the best next state, y a point mass (Paper: Eq. (1)).
 *Best*: the reachable model nearest to the true P in the L1 distance, which defines V^{d*}_{L,t,h}. The h samples
@@ -31,6 +33,16 @@ def reach_weight(n: ArrayLike, h: ArrayLike) -> Array:
     finite = np.where(np.isinf(extra), 1.0, extra)
     w = np.divide(finite, weight + finite, out=np.zeros(weight.shape), where=weight + finite > 0)
     return np.where(np.isinf(extra), 1.0, w)
+
+
+def reach_weight_linear(q: ArrayLike, h: ArrayLike) -> Array:
+    """f = h q / (1 + h q) of leverages q >= 0; for h = inf it is 1 where q > 0, and 0 where q = 0."""
+    leverage = np.asarray(q, dtype=np.float64)
+    require(bool(np.all(leverage >= 0) and np.isfinite(leverage).all()), "q", q, "finite and at least 0")
+    leverage, extra = np.broadcast_arrays(leverage, check_h(h))
+    with np.errstate(over="ignore", invalid="ignore"):
+        x = np.where(leverage > 0, extra * leverage, 0.0)  # inf * 0 stays out
+        return np.where(np.isinf(x), 1.0, x / (1 + x))
 
 
 def reach_formula(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
