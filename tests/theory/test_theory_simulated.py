@@ -252,7 +252,7 @@ def test_theorem_1_holds_for_lives_longer_than_the_bound() -> None:
 
 @pytest.mark.parametrize(("form", "gamma", "steps"), [("printed", 0.99, 60_000), ("proof", 0.9999, 2_000_000)])
 def test_theorem_1_as_printed_is_beaten_for_gamma_near_one(form: Form, gamma: float, steps: int) -> None:
-    """Optimism about a way out fades after h/(1-gamma) vain tries; as printed, h |S||A| (V/eps)^2 in order, for large h.
+    """Optimism about a way out fades after h/(1-gamma) vain tries; printed: h |S||A| (V/eps)^2 in order, for large h.
 
     eps is .49 V, the way out does not open in any of these runs, and trying it when staying earns V/2 is eps-bad.
     """
