@@ -148,3 +148,87 @@ def test_every_bit_of_a_state_counts() -> None:
         except InputError:
             pass
     assert silent == 0
+
+
+# --- continuous problems ---------------------------------------------------------------------------------------------
+
+
+def driven(seed: int = 3, **params: Any) -> Any:
+    env = hreach.make_domain("mountain-car", max_steps=40)
+    agent = hreach.make_agent("linear-pac-rmdp", env, seed=seed, **{"h": 2, "grid": (8, 7), **params})
+    hreach.run(env, agent, 60)
+    return agent
+
+
+LINEAR_DAMAGES: dict[str, Damage] = {
+    "value is nan": put("planner.value", 0, np.nan),
+    "value is another": put("planner.value", 0, -3.0),
+    "q is infinite": put("planner.q", (0, 0), np.inf),
+    "slope is nan": replaced("planner.slope", np.nan),
+    "slope is another": replaced("planner.slope", 7.0),
+    "more asked about": replaced("planner.calls", 7),
+    "a sample that was not learnt is nan": put("model.unlearnt", (0, 0), np.nan),
+    "a sample that was not learnt is another": put("model.unlearnt", (0, 0), 0.1),
+    "planned with another model": replaced("planned_with", 1),
+    "expected elsewhere": put("expected", 0, 0.5),
+    "another stream": put("stream", 0, np.uint64(1)),
+    "another shape": replaced("planner.value", np.zeros(5)),
+    "another type": replaced("planner.calls", 7.0),
+    "no JSON": replaced("agent", "{"),
+    "a field is missing": lambda s: s.pop("planner.q"),
+    "no checksum": lambda s: s.pop("checksum"),
+    "another checksum": replaced("checksum", "0" * 64),
+}
+
+
+@pytest.mark.parametrize("what", LINEAR_DAMAGES)
+def test_a_damaged_state_of_a_linear_agent_is_refused_and_changes_nothing(what: str) -> None:
+    state = driven().state_dict()
+    assert len(state["model.unlearnt"]) > 0
+    LINEAR_DAMAGES[what](state)
+    agent = driven(seed=5)
+    before = answers(agent)
+    with pytest.raises(InputError) as refused:
+        agent.load_state_dict(state)
+    assert "\n" not in str(refused.value)
+    assert answers(agent) == before
+
+
+def test_a_state_of_a_linear_agent_that_is_not_damaged_is_accepted() -> None:
+    """The twin."""
+    agent = driven(seed=5)
+    agent.load_state_dict(driven().state_dict())
+    assert answers(agent) == answers(driven())
+
+
+@pytest.mark.parametrize(
+    ("params", "difference"),
+    [
+        ({"h": 3}, "h of the saved agent is 2, but must be this agent's, 3."),
+        ({"ridge": 0.2}, "ridge of the saved agent is 0.1, but must be this agent's, 0.2."),
+        ({"sigma": 0.02}, "sigma of the saved agent"),
+        ({"tolerance": 0.1}, "tolerance of the saved agent"),
+        ({"quadrature": 1}, "quadrature of the saved agent"),
+        ({"slope": 2.0}, "slope of the saved agent is 'paper', but must be this agent's, 2.0."),
+        ({"slope": "axis"}, "slope of the saved agent"),
+        ({"z_rule": "singular"}, "z_rule of the saved agent"),
+        ({"reward_sigma": 0.5}, "reward_sigma of the saved agent"),
+        ({"replan": {"steps": 3}}, "replan of the saved agent"),
+        ({"commit": "all"}, "commit of the saved agent"),
+    ],
+)
+def test_the_state_of_a_linear_agent_made_otherwise_is_refused_by_name(params: dict[str, Any], difference: str) -> None:
+    with pytest.raises(InputError) as refused:
+        driven(**params).load_state_dict(driven().state_dict())
+    assert str(refused.value).startswith(difference)
+
+
+def test_a_slope_by_hand_is_part_of_what_an_agent_was_made_with() -> None:
+    with pytest.raises(InputError, match=r"^slope of the saved agent is 2\.0, but must be this agent's, 3\.0\.$"):
+        driven(slope=3.0).load_state_dict(driven(slope=2.0).state_dict())
+    with pytest.raises(InputError, match=r"^slope of the saved agent is 2\.0, but must be this agent's, 3\.0\.$"):
+        treated(slope=3.0).load_state_dict(treated(slope=2.0).state_dict())
+
+
+def treated(**params: Any) -> Any:
+    return hreach.make_agent("linear-pac-rmdp", hreach.make_domain("hiv"), h=1, segments=(5,), **params)

@@ -154,19 +154,7 @@ def make_tabular(
     The rest are the agent's own parameters.
     """
     check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
-    space = _known(env)
-    table = _known_reward(reward, space.reward, space.states, space.actions)
-    low, high = _reward_range(r_min, r_max, table)
-    problem = Problem(
-        space.states,
-        space.actions,
-        discount(space.gamma if gamma is None else gamma),
-        None if isinstance(reward, str) and reward == "learn" else table,
-        high,
-        at_least("prior", prior, 0),
-        low,
-        space.ends,
-    )
+    problem = problem_of(env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=prior)
     optimism: TabularOptimism = build(problem, **params)
 
     def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
@@ -181,6 +169,31 @@ def make_tabular(
         "r_max": problem.r_max,
     }
     return Agent(Design(optimism, problem.actions, make, settings), seed)
+
+
+def problem_of(
+    env: object,
+    *,
+    gamma: float | None = None,
+    reward: Reward = "known",
+    r_max: float | None = None,
+    r_min: float | None = None,
+    prior: float = 1,
+) -> Problem:
+    """What an agent knows of a table before it has seen anything; the parameters are those of `make_tabular`."""
+    space = _known(env)
+    table = _known_reward(reward, space.reward, space.states, space.actions)
+    low, high = _reward_range(r_min, r_max, table)
+    return Problem(
+        space.states,
+        space.actions,
+        discount(space.gamma if gamma is None else gamma),
+        None if isinstance(reward, str) and reward == "learn" else table,
+        high,
+        at_least("prior", prior, 0),
+        low,
+        space.ends,
+    )
 
 
 SHARED = frozenset(parameters_of(make_tabular)) - {"build", "label", "env", "params"}

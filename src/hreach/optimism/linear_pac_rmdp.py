@@ -73,7 +73,7 @@ def build(
     estimated = Delta if isinstance(Delta, str) else "mean"  # a Delta given for the state says nothing of the reward
     reward = Interval(interval, h, about, Delta=estimated, delta=delta, noise=noise, z_rule=z_rule, c=c)
     constants = {"h": h, "interval": interval, "Delta": Delta, "delta": delta, "noise": noise, "optimism": optimism}
-    constants |= {"c": growth(c)} if is_growing(h) else {}
+    constants |= {"z_rule": z_rule, "reward_sigma": about} | ({"c": growth(c)} if is_growing(h) else {})
     settings: dict[str, Any] = {"constants": constants, "reward_reach": reward, "reach": reach.least_h}
     if optimism == "shift":
         return LinearOptimism(shift=reach, **settings)

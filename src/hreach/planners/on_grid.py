@@ -138,6 +138,7 @@ class OnGrid:
             "interpolation": grid.interpolation,
             "quadrature": round(len(self.model.chance) ** (1 / len(self._task.learnt))),
             "tolerance": self.values.tolerance,
+            "slope": self._rule if self._given is None else self._given,
             "slope_rule": self.slope_rule,
         }
 

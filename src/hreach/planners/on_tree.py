@@ -120,7 +120,8 @@ class OnTree:
     def settings(self) -> dict[str, object]:
         """What the planner was made with, as plain data."""
         segments = [length * self._task.duration for length in self.tree.lengths]
-        return {"planner": "tree", "segments": segments, "slope_rule": self.slope_rule}
+        slope = "paper" if self._given is None else self._given
+        return {"planner": "tree", "segments": segments, "slope": slope, "slope_rule": self.slope_rule}
 
     def state_dict(self) -> dict[str, np.ndarray]:
         """L and the number of intervals asked for."""
