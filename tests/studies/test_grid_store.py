@@ -174,7 +174,7 @@ def test_a_shard_tells_its_cell_its_constants_and_its_runs(tmp_path: Path) -> No
     assert about["cell"] == {**known, "params": params, "code": code_digest()}
     assert about["runs"] == [0, 12]
     assert about["made"] == maker()
-    assert about["agent"] == simulate("chain", "pac-rmdp", {"h": 8}, runs=1, steps=1).agent
+    assert about["agent"] == simulate("chain", "pac-rmdp", cell.params, runs=1, steps=1).agent
     assert table.column_names == ["run", "phase", "at", "total_reward", "length", "terminated"]
     assert table["run"].to_pylist() == [run for run in range(12) for _ in range(40)]
     assert table["at"].to_pylist() == table["length"].to_pylist() == list(range(1, 41)) * 12
