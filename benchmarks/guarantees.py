@@ -110,7 +110,7 @@ def audited(env: Any, steps: int, rounds: int) -> tuple[float, float, np.ndarray
     hreach.audit(run, env.mdp(), agent, eps=EPS, checkpoints=1)  # compiled from here on
     lived = seconds(live, rounds)
     checked = seconds(lambda: hreach.audit(run, env.mdp(), agent, eps=EPS, checkpoints=100), rounds)
-    return lived, checked, agent.counts
+    return lived, checked, agent.model.seen.counts
 
 
 def main() -> None:

@@ -100,7 +100,7 @@ def test_what_is_not_allowed_is_refused_by_field_value_and_what_is_allowed(
 
 @pytest.mark.parametrize("check", [number, at_least_two, positive, whole_from_two, gamma])
 def test_an_int_too_large_for_a_float_is_refused_like_any_other_bad_number(check: Check) -> None:
-    with pytest.raises(InputError, match=r"^gamma is 1000"):
+    with pytest.raises(InputError, match=r"^gamma is 10{70,}\.\.\., but must be a number\.$"):
         check("gamma", 10**400)
 
 
@@ -111,7 +111,7 @@ def test_require_says_nothing_when_all_is_well() -> None:
 
 
 def test_an_input_error_is_a_value_error() -> None:
-    with pytest.raises(ValueError, match="gamma is 2"):
+    with pytest.raises(ValueError, match=r"^gamma is 2, but must be at least 0 and below 1\.$"):
         discount(2)
 
 
@@ -178,7 +178,7 @@ def test_a_parameter_that_is_given_by_position_cannot_be_given_by_name() -> None
 
 
 def test_names_that_are_taken_elsewhere_are_suggested_too() -> None:
-    with pytest.raises(InputError, match="did you mean 'tolerance'"):
+    with pytest.raises(InputError, match=r"^parameter of made is 'tolerence', .*did you mean 'tolerance'"):
         check_parameters("made", made, {"tolerence": 1, "first": 1, "second": 2}, also=["tolerance"])
 
 

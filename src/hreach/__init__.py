@@ -1,7 +1,7 @@
 """hreach: exploration whose guarantee you can choose, check and afford.
 
-Importing it registers the domains with Gymnasium (`hreach/Chain-v0`, ...). What needs the compiler, SciPy or
-matplotlib is imported when it is first used.
+Once it is imported, Gymnasium knows the domains (`hreach/Chain-v0`, ...). What needs NumPy, Gymnasium, the compiler,
+SciPy or Matplotlib is imported when it is first used.
 """
 
 from __future__ import annotations

@@ -1,14 +1,18 @@
-"""One sentence for bad input: which field, which value, what is allowed."""
+"""One sentence for bad input: which field, which value, what is allowed.
+
+NumPy is imported where it is used: the command line needs these functions, and mostly no NumPy.
+"""
 
 from __future__ import annotations
 
 import difflib
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class InputError(ValueError):
@@ -33,6 +37,8 @@ def shown(value: object) -> str:
 
 def number(field: str, value: object) -> float:
     """`value` as a float; booleans, text and NaN are refused."""
+    import numpy as np
+
     ok = not isinstance(value, bool | np.bool_ | str | bytes)
     try:
         result = float(value) if ok else math.nan  # type: ignore[arg-type]
@@ -49,8 +55,10 @@ def finite(field: str, value: object) -> float:
     return result
 
 
-def array(field: str, value: Any) -> NDArray[np.float64]:
+def array(field: str, value: object) -> NDArray[np.float64]:
     """`value` as a new array of floats."""
+    import numpy as np
+
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:

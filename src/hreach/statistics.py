@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +88,7 @@ def _studentised(ours: Array, theirs: Array, error: float) -> Array:
     return np.asarray((difference - (ours.mean() - theirs.mean()))[vary] / errors[vary])
 
 
-def _squared_error(values: Array) -> Any:
+def _squared_error(values: Array) -> Array:
     """Squared standard error of the mean along the last axis; 0 for a single value."""
     runs = values.shape[-1]
-    return values.var(axis=-1, ddof=1) / runs if runs > 1 else np.zeros(values.shape[:-1])
+    return np.asarray(values.var(axis=-1, ddof=1) / runs) if runs > 1 else np.zeros(values.shape[:-1])

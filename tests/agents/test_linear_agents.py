@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hreach.agents.linear import LinearAgent, Replan, replan_rule
 from numpy.typing import NDArray
 
 import hreach
 from hreach.agents import LINEAR_AGENTS
-from hreach.agents.linear import LinearAgent, Replan, replan_rule
 from hreach.agents.make import make_linear
 from hreach.models.linear import LinearModel
 from hreach.optimism.kwik import KnownByThresholds, KnownWithin

@@ -220,7 +220,7 @@ def test_a_whole_sequence_is_carried_out() -> None:
 
 def test_plain_neither_hopes_nor_learns() -> None:
     agent = taught(make("linear-epsilon-greedy", epsilon=1.0))
-    plain = agent.plain()
+    plain = agent.certainty_equivalent()
     before = {k: v.copy() for k, v in agent.state_dict().items()}
     greedy = taught(make("linear-epsilon-greedy", epsilon=0.0))
     states = [state for state, *_ in experience()[:15]]
@@ -231,7 +231,7 @@ def test_plain_neither_hopes_nor_learns() -> None:
     after = agent.state_dict()
     assert all(np.array_equal(before[k], after[k], equal_nan=True) for k in before)
     hoping = taught(make("linear-pac-rmdp", h=100, slope=1e9))
-    assert [hoping.plain().act(s) for s in states] == chosen
+    assert [hoping.certainty_equivalent().act(s) for s in states] == chosen
     assert [hoping.act(s) for s in states] != chosen
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import hreach
 from hreach import InputError, TabularMDP
-from hreach.agents.tabular import RewardWarning, TabularAgent
 from hreach.domains.tabular import TabularEnv
 from hreach.guarantees import theory
+from hreach.models.counts import RewardWarning
 
 AGENTS: list[tuple[str, dict[str, Any]]] = [
     ("pac-rmdp", {"h": 2}),
@@ -57,7 +57,7 @@ def test_an_untried_pair_worth_the_least_would_find_few_goals() -> None:
     """The twin: with v_max = r_max/(1-gamma), that of a problem that never ends, an untried pair is no temptation."""
     env = corridor()
     agent = hreach.make_agent("mbie-eb", env, beta=1.0, prior=0)
-    agent.rule = agent.rule._replace(v_max=-1 / 0.05)
+    agent.planner.rule = agent.planner.rule._replace(v_max=-1 / 0.05)
     agent.load_state_dict(agent.state_dict())  # what is expected follows the rule again
     assert int(hreach.run(env, agent, 600).terminated.sum()) < 60
 
@@ -92,8 +92,8 @@ def test_an_adaptive_h_stays_finite_with_learnt_costs(r_min: float | None) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RewardWarning)
         run = hreach.run(env, agent, 200)
-    assert (agent.belief.constants <= 2 * np.log(202)).all()
-    assert (agent.internal_value < -5).all()
+    assert (agent.planner.table.constants <= 2 * np.log(202)).all()
+    assert (agent.internal_value() < -5).all()
     assert run.average_reward > -1.3
 
 
@@ -143,7 +143,7 @@ def test_vbe_from_theory_has_a_bonus_for_rewards_where_nothing_follows() -> None
     assert constants["beta"] == 0
     assert constants["beta_reward"] == pytest.approx(np.sqrt(2 * 5**2 * 2**2 / 0.1))
     agent.observe(0, 0, 0.5, 0)
-    assert agent.action_values[0, 0] > 0.5
+    assert agent.action_values()[0, 0] > 0.5
 
 
 # --- bounds --------------------------------------------------------------------------------------------------------
@@ -206,12 +206,12 @@ def test_tables_that_do_not_fit_the_machine_are_refused_with_their_size() -> Non
 def test_freezing_by_theory_stops_after_the_m_of_theorem_1() -> None:
     env = corridor()
     agent = hreach.make_agent("pac-rmdp", env, h=2, prior=0, freeze_at="theory", epsilon=15.0, delta=0.2)
-    m = np.ceil(float(theory.known_threshold(agent.problem.sizes, 15.0, 0.2, 2)))
-    assert agent.strategy.freeze_at == agent.describe()["m"] == m
+    m = np.ceil(float(theory.known_threshold(agent.model.problem.sizes, 15.0, 0.2, 2)))
+    assert agent.optimism.freeze_at == agent.describe()["m"] == m
     small = hreach.make_agent("pac-rmdp", env, h=2, prior=1, freeze_at=3)
     for _ in range(10):
         small.observe(0, 0, -1.0, 0)
-    assert small.belief.total[0, 0] == 4  # the prior's weight and three samples
+    assert small.model.seen.total[0, 0] == 4  # the prior's weight and three samples
     assert "frozen after m = 3 samples" in " ".join(small.certificate(eps=1).notes)
 
 

@@ -117,7 +117,7 @@ def test_the_state_of_an_agent_made_otherwise_is_refused_by_name(params: dict[st
 
 
 def test_the_state_of_another_agent_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^formula of the saved agent is 'hreach\.reach\.weight:hopeful'"):
+    with pytest.raises(InputError, match=r"^formula of the saved agent is 'hreach\.reach\.weight:reach_formula'"):
         lived("greedy").load_state_dict(lived().state_dict())
 
 

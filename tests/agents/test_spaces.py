@@ -65,4 +65,4 @@ def test_no_space_at_all_is_one_sentence() -> None:
 
 def test_discrete_spaces_are_taken() -> None:
     agent = hreach.make_agent("pac-rmdp", Blank(FEW, spaces.Discrete(2)), h=1, reward="learn", r_max=1)
-    assert agent.counts.shape == (3, 2, 3)
+    assert agent.model.seen.counts.shape == (3, 2, 3)

@@ -13,8 +13,7 @@ import pytest
 import hreach
 from hreach.agents import AGENTS
 from hreach.agents.make import SHARED
-from hreach.agents.tabular import TabularAgent
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
 from hreach.registry import parameters_of
 from hreach.testing import check_agent
@@ -188,7 +187,7 @@ def test_unknown_rewards_follow_the_same_rule_with_r_max() -> None:
         agent = make("pac-rmdp", h=3, gamma=0.0, prior=0, reward="learn", r_max=2.0, **params)
         for reward in (0.1, 0.5, 0.3):
             agent.observe(0, 1, reward, 2)
-        q = agent.action_values
+        q = agent.action_values()
         assert q[0, 1] == pytest.approx((0.9 + hoped * 2.0) / (3 + hoped))
         assert q[1, 0] == pytest.approx(2.0)
 
@@ -201,27 +200,27 @@ def test_a_known_reward_has_no_share() -> None:
 def test_no_samples_and_h_zero_means_a_uniform_model() -> None:
     agent = make("pac-rmdp", h=0, prior=0, tolerance=1e-12)
     uniform = hreach.TabularMDP(np.full((5, 2, 5), 0.2), hreach.make_domain("chain").known_reward, 0.95)
-    np.testing.assert_allclose(agent.internal_value, uniform.optimal_value(), atol=1e-9)
+    np.testing.assert_allclose(agent.internal_value(), uniform.optimal_value(), atol=1e-9)
 
 
 def test_an_untried_pair_is_worth_the_most_there_is() -> None:
     for name in ("mbie-eb", "vbe"):
         agent = make(name, prior=0, r_max=1.0, **BY_HAND[name])
-        assert agent.action_values == pytest.approx(np.full((5, 2), 20.0))
+        assert agent.action_values() == pytest.approx(np.full((5, 2), 20.0))
 
 
 def test_infinite_h_hopes_for_the_best_state_for_ever() -> None:
     agent = make("pac-rmdp", h=np.inf, tolerance=1e-10)
     for _ in range(50):
         agent.observe(0, 1, 0.2, 0)
-    assert agent.action_values[0, 1] == pytest.approx(0.2 + 0.95 * agent.internal_value.max())
+    assert agent.action_values()[0, 1] == pytest.approx(0.2 + 0.95 * agent.internal_value().max())
 
 
 def test_frozen_pairs_learn_no_more() -> None:
     agent = make("beb", beta=5.0, freeze_at=3.0, prior=1)
     for _ in range(10):
         agent.observe(0, 0, 0.0, 1)
-    assert agent.belief.total[0, 0] == 3.0
+    assert agent.model.seen.total[0, 0] == 3.0
 
 
 def test_ties_are_broken_at_random_or_as_preferred() -> None:
@@ -240,7 +239,7 @@ def test_ties_at_random_are_even() -> None:
 def test_epsilon_greedy_tosses_as_often_as_it_says() -> None:
     agent = make("epsilon-greedy", epsilon=0.3, ties=[1, 0], seed=5)
     moved = np.mean([agent.act(0) == 0 for _ in range(4000)])
-    greedy = int(np.argmax(agent.action_values[0]))
+    greedy = int(np.argmax(agent.action_values()[0]))
     rate = moved if greedy == 1 else 1 - moved
     error = math.sqrt(0.15 * 0.85 / 4000)
     assert abs(rate - 0.15) < 5 * error
@@ -250,11 +249,11 @@ def test_epsilon_greedy_tosses_as_often_as_it_says() -> None:
 def test_a_terminal_state_is_worth_nothing() -> None:
     agent = make("pac-rmdp", h=8, tolerance=1e-10)
     agent.observe(0, 0, 0.0, 3, terminated=True)
-    assert agent.internal_value[3] == 0
-    assert agent.internal_value[0] > 0
+    assert agent.internal_value()[3] == 0
+    assert agent.internal_value()[0] > 0
     copy = make("pac-rmdp", h=8, tolerance=1e-10)
     copy.load_state_dict(agent.state_dict())
-    assert np.array_equal(copy.internal_value, agent.internal_value)
+    assert np.array_equal(copy.internal_value, agent.internal_value())
 
 
 def test_an_episodic_gymnasium_environment_is_learnt() -> None:
@@ -270,7 +269,7 @@ def test_a_formula_of_ones_own_needs_no_registry() -> None:
         return 0.0, parameters[0] / (total + 1.0), 0.0
 
     problem = Problem(5, 2, 0.95, np.zeros((5, 2, 1)), 1.0, 1.0)
-    own = TabularAgent(problem, Strategy(bonus, {"beta": 7.0}, "given"))
+    own = TabularAgent(problem, TabularOptimism(bonus, {"beta": 7.0}, "given"))
     named = hreach.make_agent("beb", hreach.make_domain("chain"), beta=7.0, reward=np.zeros((5, 2)))
     assert np.array_equal(own.action_values, named.action_values)
 
@@ -280,7 +279,7 @@ def test_a_formula_that_cannot_be_compiled_is_named() -> None:
         return {"reach": open("x")}
 
     with pytest.raises(hreach.InputError, match="formula 'odd' cannot be compiled"):
-        TabularAgent(Problem(2, 1, 0.9, np.zeros((2, 1, 1)), 1.0, 1.0), Strategy(odd, {}, "given"))
+        TabularAgent(Problem(2, 1, 0.9, np.zeros((2, 1, 1)), 1.0, 1.0), TabularOptimism(odd, {}, "given"))
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
@@ -328,10 +327,10 @@ def test_bad_parameters_get_one_sentence(name: str, params: dict[str, Any], mess
 )
 def test_bad_observations_are_refused_and_change_nothing(arguments: Any, message: str) -> None:
     agent = make("pac-rmdp", h=1)
-    before = agent.counts
+    before = agent.model.seen.counts
     with pytest.raises(hreach.InputError, match=message):
         agent.observe(*arguments)
-    assert np.array_equal(agent.counts, before)
+    assert np.array_equal(agent.model.seen.counts, before)
 
 
 def test_an_environment_without_known_reward_must_say_what_to_do() -> None:

@@ -13,8 +13,8 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
 import hreach
+from helpers import with_end_state
 from hreach import TabularMDP, kernels
-from hreach.agents.tabular import TabularAgent
 from hreach.domains.tabular import TabularEnv
 from hreach.randomness.seeding import run_seeds
 from hreach.testing.reference.value_iteration import backup, hopes
@@ -42,16 +42,6 @@ def ending_mdp(seed: int, per_transition: bool = False, states: int = 4, actions
     R = rng.uniform(-1, 1, (states, actions, states) if per_transition else (states, actions))
     end = rng.choice([0.0, 0.0, 0.4, 1.0], (states, actions, states))
     return TabularMDP(P, R, 0.9, end=end)
-
-
-def with_end_state(mdp: TabularMDP) -> TabularMDP:
-    """The same problem with one more state, the end: absorbing, and nothing is paid there."""
-    S, A = mdp.states, mdp.actions
-    P, R = np.zeros((S + 1, A, S + 1)), np.zeros((S + 1, A))
-    P[:S, :, :S], P[:S, :, S] = mdp.transitions() - mdp.endings(), mdp.endings().sum(axis=2)
-    P[S, :, S] = 1
-    R[:S] = mdp.expected_reward
-    return TabularMDP(P, R, mdp.gamma)
 
 
 # --- the truth ------------------------------------------------------------------------------------------------------
@@ -87,7 +77,7 @@ def test_a_reward_that_ends_the_episode_is_earned_once() -> None:
                               r_max=1, prior=0, tolerance=1e-9)  # fmt: skip
     for _ in range(100):
         agent.observe(0, 1, 1.0, 0, True)
-    assert agent.action_values[0, 1] == pytest.approx(1.0)
+    assert agent.action_values()[0, 1] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("per_transition", [False, True])
@@ -97,19 +87,19 @@ def test_a_sweep_equals_the_reference(name: str, params: dict[str, Any], per_tra
         mdp = ending_mdp(seed, per_transition)
         agent = hreach.make_agent(name, mdp, prior=float(seed % 3), **params)
         wander(agent, mdp, seed)
-        b, rule = agent.belief, agent.rule
+        b, rule = agent.belief, agent.planner.rule
         value = np.random.default_rng(seed).normal(0, 10, mdp.states)
-        if agent.strategy.growing:
+        if agent.optimism.growing:
             agent.plan()
         b.value[:] = value
         kernels.plan(rule._replace(tolerance=1e300), b)
         given = hopes(
-            agent.strategy.formula, b.counts, rule.reward, b.constants, rule.gamma, rule.value_cap, b.ended, b.terminal
+            agent.optimism.formula, b.counts, rule.reward, b.constants, rule.gamma, rule.value_cap, b.ended, b.terminal
         )
         untried = (b.total == 0) & np.isinf(given.bonus)
         expected = np.where(untried, rule.v_max, backup(given, value))
         expected[b.terminal] = 0.0
-        np.testing.assert_allclose(agent.belief.q[: expected.size], expected.ravel(), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(agent.planner.table.q[: expected.size], expected.ravel(), rtol=1e-9, atol=1e-9)
 
 
 def wander(agent: TabularAgent, mdp: TabularMDP, seed: int) -> None:
@@ -144,8 +134,8 @@ def test_the_value_is_exact_where_the_solve_is(name: str, params: dict[str, Any]
         mdp = ending_mdp(seed, per_transition=seed % 2 == 0)
         agent = hreach.make_agent(name, mdp, tolerance=1e-10, **params)
         wander(agent, mdp, seed)
-        value = agent.internal_value
-        b, rule = agent.belief, agent.rule
+        value = agent.internal_value()
+        b, rule = agent.belief, agent.planner.rule
         b.value[:] = 50.0
         for _ in range(600):
             kernels.plan(rule._replace(tolerance=1e300), b)
@@ -165,8 +155,8 @@ def four_states() -> TabularAgent:
 def test_a_state_in_which_episodes_only_end_is_worth_nothing() -> None:
     agent = four_states()
     agent.observe(0, 0, 0.0, 1, True)
-    assert agent.internal_value[1] == 0.0
-    assert agent.internal_value[2] > 1.0
+    assert agent.internal_value()[1] == 0.0
+    assert agent.internal_value()[2] > 1.0
 
 
 def test_a_state_that_is_left_or_entered_is_open_and_what_ended_there_still_ended() -> None:
@@ -176,11 +166,11 @@ def test_a_state_that_is_left_or_entered_is_open_and_what_ended_there_still_ende
     left.observe(1, 0, 1.0, 0)
     entered.observe(2, 0, 0.0, 1)
     for agent in (left, entered):
-        assert agent.internal_value[1] > 1.0
+        assert agent.internal_value()[1] > 1.0
         again = four_states()
         again.load_state_dict(agent.state_dict())
-        np.testing.assert_array_equal(again.internal_value, agent.internal_value)
-        assert agent.belief.gone[0] > 0.1  # of pair (0, 0)
+        np.testing.assert_array_equal(again.internal_value(), agent.internal_value())
+        assert agent.planner.table.gone[0] > 0.1  # of pair (0, 0)
 
 
 def test_an_agent_that_expects_no_end_learns_that_there_is_one() -> None:
@@ -192,8 +182,8 @@ def test_an_agent_that_expects_no_end_learns_that_there_is_one() -> None:
     told = hreach.make_agent("pac-rmdp", ending, h=2)
     told.observe(0, 0, 0.0, 1)
     told.observe(1, 0, 0.0, 2, True)
-    np.testing.assert_allclose(agent.internal_value, told.internal_value, atol=0.5)
-    assert agent.internal_value[2] == 0.0
+    np.testing.assert_allclose(agent.internal_value(), told.internal_value, atol=0.5)
+    assert agent.internal_value()[2] == 0.0
 
 
 # --- problems of other people ---------------------------------------------------------------------------------------
@@ -229,8 +219,8 @@ def test_optimal_stopping_has_its_exact_solution() -> None:
         for _ in range(300):
             agent.observe(s, 1, s + 1.0, s, True)
             agent.observe(s, 0, 0.0, int(rng.integers(6)))
-    np.testing.assert_allclose(agent.action_values[:, 1], np.arange(1, 7))
-    np.testing.assert_allclose(agent.action_values[:, 0], wait, rtol=0.05)
+    np.testing.assert_allclose(agent.action_values()[:, 1], np.arange(1, 7))
+    np.testing.assert_allclose(agent.action_values()[:, 0], wait, rtol=0.05)
 
 
 EXPLORERS = [case for case in AGENTS if case[0] in ("pac-rmdp", "bolt", "mbie-eb", "beb")]
@@ -243,7 +233,7 @@ def test_optimal_stopping_is_learnt(name: str, params: dict[str, Any], reward: s
     env = TabularEnv(mdp, mdp.reward_table() if reward == "known" else None)
     agent = hreach.make_agent(name, env, seed=1, reward=reward, r_max=6, prior=0, **params)
     hreach.run(env, agent, 3000, seed=1)
-    chosen = mdp.policy_value(np.argmax(agent.action_values, axis=1))
+    chosen = mdp.policy_value(np.argmax(agent.action_values(), axis=1))
     assert chosen.mean() > 0.97 * mdp.optimal_value().mean()
 
 
@@ -307,7 +297,7 @@ def learnt_blackjack(told_of_ends: bool) -> float:
         total, ace = new, usable
         if over:
             (total, dealer, ace), _ = env.reset()
-    policy = np.argmax(agent.action_values, axis=1)
+    policy = np.argmax(agent.action_values(), axis=1)
     hands = [total * 22 + dealer * 2 for total in range(12, 21) for dealer in range(1, 11)]
     return float((truth.optimal_value() - truth.policy_value(policy))[hands].mean())
 

@@ -38,7 +38,7 @@ class Case(NamedTuple):
         return agent
 
     def internal_value(self, h: Any) -> Array:
-        return np.asarray(self.agent(h).internal_value)
+        return np.asarray(self.agent(h).internal_value())
 
     def counts(self) -> Array:
         table = np.full(self.mdp.transitions().shape, self.prior / self.mdp.states)
@@ -91,8 +91,8 @@ def cases(**fixed: Any) -> st.SearchStrategy[Case]:
 @given(case=st.one_of(cases(per_transition=False), cases(per_transition=True)))
 def test_the_internal_value_is_at_least_the_reachable_value(case: Case, h: int) -> None:
     agent = case.agent(h)
-    np.testing.assert_allclose(agent.counts, case.counts())
-    assert np.all(agent.internal_value >= reachable_value(agent.counts, h, case.mdp) - 1e-7)
+    np.testing.assert_allclose(agent.model.seen.counts, case.counts())
+    assert np.all(agent.internal_value() >= reachable_value(agent.model.seen.counts, h, case.mdp) - 1e-7)
 
 
 def largest_shortfall(agent_h: int, h: int) -> float:
@@ -101,7 +101,7 @@ def largest_shortfall(agent_h: int, h: int) -> float:
     for seed in range(20):
         case = draw_case(seed, samples=10, per_transition=seed % 2 == 0)
         agent = case.agent(agent_h)
-        shortfalls.append(float(np.max(reachable_value(agent.counts, h, case.mdp) - agent.internal_value)))
+        shortfalls.append(float(np.max(reachable_value(agent.model.seen.counts, h, case.mdp) - agent.internal_value())))
     return max(shortfalls)
 
 
@@ -162,7 +162,7 @@ def test_a_reward_given_as_an_array_is_planned_with_like_one_that_is_told(case: 
         TabularMDP(case.mdp.transitions(), np.zeros((case.mdp.states, case.mdp.actions)), case.mdp.gamma), *case[1:]
     )
     agent = other.agent(2, reward=case.mdp.reward_table())
-    np.testing.assert_array_equal(agent.internal_value, case.internal_value(2))
+    np.testing.assert_array_equal(agent.internal_value(), case.internal_value(2))
 
 
 # --- the optimistic operator ----------------------------------------------------------------------------------
@@ -170,9 +170,9 @@ def test_a_reward_given_as_an_array_is_planned_with_like_one_that_is_told(case: 
 
 def swept(agent: Any, value: Array) -> Array:
     """TV for a value V: one sweep of the planner."""
-    agent.belief.value[:] = value
-    kernels.plan(agent.rule._replace(tolerance=1e9), agent.belief)
-    return np.array(agent.belief.value)
+    agent.planner.table.value[:] = value
+    kernels.plan(agent.planner.rule._replace(tolerance=1e9), agent.belief)
+    return np.array(agent.planner.table.value)
 
 
 @SOME
@@ -203,7 +203,7 @@ def test_the_optimistic_operator_is_monotone(case: Case, h: float, seed: int) ->
 @given(cases(), st.sampled_from([0.0, 1.0, 16.0]))
 def test_the_internal_value_is_the_fixed_point_of_the_operator(case: Case, h: float) -> None:
     agent = case.agent(h)
-    value = agent.internal_value
+    value = agent.internal_value()
     np.testing.assert_allclose(swept(agent, value), value, atol=1e-9)
 
 

@@ -59,7 +59,7 @@ def test_remark_1_mixing_by_z_hopes_for_more_than_mbie() -> None:
                 for a in range(2):
                     for k in range(n):
                         agent.observe(s, a, 0.0, min(s + 1, 4) if (k % 5 == 0) == (a == 1) else 0)
-            values.append(agent.internal_value)
+            values.append(agent.internal_value())
         gaps.append((values[0] - values[1]).max())
         assert (values[0] >= values[1] - 1e-6).all()
     assert max(gaps) > 0.1

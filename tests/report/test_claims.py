@@ -46,12 +46,6 @@ def verdict(about: Claim, **results: Result) -> str:
     return judge(about, "", results, about.rivals).verdict
 
 
-@pytest.fixture
-def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enough for tests that repeat everything hundreds of times."""
-    monkeypatch.setattr("hreach.statistics.RESAMPLES", 1000)
-
-
 # --- statistics --------------------------------------------------------------
 
 

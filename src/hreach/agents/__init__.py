@@ -8,10 +8,13 @@ optimism of a tabular agent) or `task` (for continuous problems), like those of 
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from hreach.errors import InputError, unknown_name
 from hreach.registry import Entry, Found, Thing, check_parameters, find, offered, parameters_of, takes
+
+if TYPE_CHECKING:
+    from hreach.protocols import Acts
 
 GROUP = "hreach.agents"
 
@@ -51,6 +54,16 @@ AGENTS = {
         "mean model with the bonus beta / (1 + n)",
         "Kolter & Ng 2009",
     ),
+    "r-max": Entry(
+        "hreach.optimism.r_max:build",
+        "what was tried fewer than m times is worth the most there is",
+        "Brafman & Tennenholtz 2002",
+    ),
+    "posterior-sampling": Entry(
+        "hreach.optimism.posterior_sampling:build",
+        "act for a while as is best in a model drawn from the posterior (PSRL)",
+        "Strens 2000; Osband, Russo & Van Roy 2013",
+    ),
     "greedy": Entry(
         "hreach.optimism.greedy:greedy",
         "mean model, no exploration (h = 0)",
@@ -85,17 +98,6 @@ LINEAR_AGENTS = {
         "certainty",
     ),
 }
-
-
-@runtime_checkable
-class Acts(Protocol):
-    """What `hreach.run` needs of an agent."""
-
-    def act(self, state: Any) -> int:
-        """The action to take."""
-
-    def observe(self, state: Any, action: int, reward: float, next_state: Any, terminated: bool = False) -> None:
-        """Learn from one step."""
 
 
 def find_agent(agent: Thing) -> Found:
@@ -137,6 +139,8 @@ def make_agent(agent: Thing, env: Any, /, *, seed: int = 0, **params: Any) -> An
 
 def _made(found: Found, env: Any, seed: int, params: dict[str, Any]) -> Acts:
     """What a factory makes, if it is an agent."""
+    from hreach.protocols import Acts
+
     what = f"agent {found.label}"
     if not takes(found.factory, "seed"):
         raise InputError(f"{what} takes no seed, but must be called as factory(env, seed=seed, **params).")

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
-from hreach.agents.linear import LinearAgent, replan_rule
-from hreach.agents.tabular import TabularAgent
+from hreach.agents.agent import Agent, Design
+from hreach.agents.replan import Replan, replan_rule
 from hreach.errors import InputError, at_least, discount, finite, require, shown
+from hreach.models.counts import Counts
+from hreach.models.features import from_settings
+from hreach.models.regression import Regression
+from hreach.optimism.linear import LinearOptimism, plain
+from hreach.optimism.tabular import TabularOptimism, digest
+from hreach.planners.grid import Interpolation
+from hreach.planners.on_grid import OnGrid
+from hreach.planners.on_tree import OnTree
+from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.problem import Problem
 from hreach.problems.task import task_of
 from hreach.problems.truth import known_reward_of, truth_of
+from hreach.protocols import Stream
 from hreach.registry import Factory, check_parameters, parameters_of
 
 Reward = str | NDArray[np.float64]
@@ -31,14 +42,16 @@ def make_linear(
     seed: int = 0,
     task: Any = None,
     features: Any = None,
+    target: Literal["next", "change"] | None = None,
+    truncate: bool | None = None,
     sigma: Any = None,
     ridge: float = 0.1,
     grid: Any = None,
-    interpolation: str = "multilinear",
+    interpolation: Interpolation = "multilinear",
     quadrature: int = 3,
     tolerance: float = 0.05,
-    segments: Any = None,
-    commit: Any = "first",
+    segments: Sequence[int] | None = None,
+    commit: Literal["first", "all"] = "first",
     slope: float | str = "paper",
     reward: Any = "known",
     replan: Any = None,
@@ -46,8 +59,10 @@ def make_linear(
 ) -> Any:
     """A linear agent with the optimism that `build(task, **params)` returns; what is not given is the domain's own.
 
-    task            a `hreach.Task`, or a table for the domain's `task()`, e.g. {"model": "step"} for HIV
+    task            a `hreach.Task`, or a table for the domain's `task()` and `preset()`, e.g. {"model": "step"} for HIV
     features        settings of `hreach.models.features.from_settings`
+    target          the model regresses the "next" value of a component or its "change"
+    truncate        of changes: predict none that is larger than those seen so far
     sigma           standard deviation of the noise of the learnt components, as the agent believes
     ridge           weight of the ridge in least squares
     grid            points of the planner in each dimension, or a table of shape, low and high
@@ -62,23 +77,51 @@ def make_linear(
     replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
     """
     check_parameters(f"agent {label}", build, params, given=1, also=LINEAR_SHARED)
-    given = {"features": features, "sigma": sigma}
-    told = replace(task_of(env, task), **{k: v for k, v in given.items() if v is not None})
-    return LinearAgent(
-        told,
-        build(told, **params),
-        ridge=ridge,
-        grid=grid,
-        interpolation=interpolation,
-        quadrature=quadrature,
-        tolerance=tolerance,
-        segments=segments,
-        commit=commit,
-        slope=slope,
-        reward=reward,
-        replan=replan_rule(replan),
-        seed=seed,
-    )
+    known, preset = task_of(env, task)
+    if sigma is not None:
+        known = replace(known, sigma=sigma)
+    given = {"features": features, "grid": grid, "segments": segments, "target": target, "truncate": truncate}
+    chosen = replace(preset, **{name: value for name, value in given.items() if value is not None})
+    require(chosen.features is not None, "features", None, "given: what the model is linear in")
+    linear_in = chosen.features or {}
+    require(reward in ("known", "learn"), "reward", reward, "'known' or 'learn'")
+    require(commit in ("first", "all"), "commit", commit, "'first' or 'all'")
+    optimism: LinearOptimism = build(known, **params)
+    on_tree = segments is not None or (grid is None and preset.segments is not None)
+
+    def make(own_seed: int, stream: Stream) -> tuple[Regression, OnGrid | OnTree]:
+        maps = from_settings(linear_in, known.width, known.actions, own_seed)
+        nodes = 1 if on_tree else quadrature
+        model = Regression(
+            known,
+            maps,
+            target=chosen.target,
+            truncate=chosen.truncate,
+            ridge=ridge,
+            learns_reward=reward == "learn",
+            quadrature=nodes,
+            truth=optimism.truth,
+        )
+        if on_tree:
+            return model, OnTree(model, optimism, segments=chosen.segments or (), slope=slope)
+        return model, OnGrid(
+            model, optimism, grid=chosen.grid, interpolation=interpolation, tolerance=tolerance, slope=slope
+        )
+
+    # a tree is searched in every state anyway, so the search may as well know the last sample
+    rule = replan_rule(replan) or (Replan(steps=1) if on_tree else Replan())
+    settings = {
+        "gamma": known.gamma,
+        "features": plain(chosen.features),
+        "ridge": ridge,
+        "sigma": known.sigma.tolist(),
+        "reward": reward,
+        "target": chosen.target,
+        "truncate": chosen.truncate,
+        "commit": commit,
+        "replan": asdict(rule),
+    }
+    return Agent(Design(optimism, known.actions, make, settings, rule, commit), seed)
 
 
 def make_tabular(
@@ -105,31 +148,46 @@ def make_tabular(
     r_max    upper bound of the reward; default: the largest known reward
     r_min    lower bound of the reward; default: the least known reward, or 0 if that is above 0 or unknown
     prior    weight, in samples, of the uniform first model (0: the bare sample mean)
-    The rest: `TabularAgent`, and the agent's own parameters.
+    tolerance   the planner stops when max |TV - V| is at most this
+    value_cap   values above it are cut off (None: no cap)
+    ties     "random", or all actions in the order of preference
+    The rest are the agent's own parameters.
     """
     check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
-    told = _told(env)
-    known = _known_reward(reward, told.reward, told.states, told.actions)
-    low, high = _reward_range(r_min, r_max, known)
+    space = _known(env)
+    table = _known_reward(reward, space.reward, space.states, space.actions)
+    low, high = _reward_range(r_min, r_max, table)
     problem = Problem(
-        told.states,
-        told.actions,
-        discount(told.gamma if gamma is None else gamma),
-        None if isinstance(reward, str) and reward == "learn" else known,
+        space.states,
+        space.actions,
+        discount(space.gamma if gamma is None else gamma),
+        None if isinstance(reward, str) and reward == "learn" else table,
         high,
         at_least("prior", prior, 0),
         low,
-        told.ends,
+        space.ends,
     )
-    strategy = build(problem, **params)
-    return TabularAgent(problem, strategy, tolerance=tolerance, value_cap=value_cap, ties=ties, seed=seed)
+    optimism: TabularOptimism = build(problem, **params)
+
+    def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
+        model = Counts(problem, optimism.freeze_at)
+        return model, Sweeps(model, optimism, stream, tolerance=tolerance, value_cap=value_cap, ties=ties)
+
+    settings = {
+        "gamma": problem.gamma,
+        "prior": problem.prior,
+        "reward": None if problem.reward is None else digest(problem.reward),
+        "r_min": problem.r_min,
+        "r_max": problem.r_max,
+    }
+    return Agent(Design(optimism, problem.actions, make, settings), seed)
 
 
 SHARED = frozenset(parameters_of(make_tabular)) - {"build", "label", "env", "params"}
 LINEAR_SHARED = frozenset(parameters_of(make_linear)) - {"build", "label", "env", "params"}
 
 
-class _Told(NamedTuple):
+class _Known(NamedTuple):
     """What an environment or an MDP tells an agent; reward None: nothing."""
 
     states: int
@@ -139,7 +197,7 @@ class _Told(NamedTuple):
     ends: bool
 
 
-def _told(env: Any) -> _Told:
+def _known(env: Any) -> _Known:
     """An environment that does not tell its MDP may end its episodes."""
     if isinstance(env, TabularMDP):
         states, actions = env.states, env.actions
@@ -148,7 +206,7 @@ def _told(env: Any) -> _Told:
     _check_memory(states, actions)
     mdp = truth_of(env)
     gamma, ends = (0.95, True) if mdp is None else (mdp.gamma, mdp.ends)
-    return _Told(states, actions, gamma, known_reward_of(env), ends)
+    return _Known(states, actions, gamma, known_reward_of(env), ends)
 
 
 def _size(env: Any, name: str) -> int:
@@ -180,14 +238,14 @@ def _check_memory(states: int, actions: int) -> None:
 
 
 def _known_reward(
-    reward: Reward, told: NDArray[np.float64] | None, states: int, actions: int
+    reward: Reward, known: NDArray[np.float64] | None, states: int, actions: int
 ) -> NDArray[np.float64] | None:
-    """The reward as (S, A, 1) or (S, A, S), or None where nothing is told."""
+    """The reward as (S, A, 1) or (S, A, S), or None where nothing is known."""
     if isinstance(reward, str):
         require(reward in ("known", "learn"), "reward", reward, "'known', 'learn' or an array")
-        if told is None and reward == "known":
+        if known is None and reward == "known":
             raise InputError("reward is 'known', but this environment tells none; use 'learn' or give an array.")
-        table = told
+        table = known
     else:
         table = np.asarray(reward, dtype=np.float64)
     if table is None:

@@ -1,8 +1,8 @@
-"""A tabular agent as plain arrays, and back: nothing that was saved is trusted.
+"""An agent as plain arrays, and back: nothing that was saved is trusted.
 
-A state holds what the agent learnt (counts, endings, rewards), where its plan and its coins stand, what it was made
-with ("agent", JSON), and a checksum of all that. Loading checks all of it before anything changes: an agent that goes
-on from a state takes the actions that it would have taken, or the state is refused.
+A state holds what the model learnt ("model."), where the plan stands ("planner."), where the agent's random numbers
+stand, what it was made with ("agent", JSON), and a checksum of all that. Loading checks all of it before anything
+changes: an agent that goes on from a state takes the actions that it would have taken, or the state is refused.
 """
 
 from __future__ import annotations
@@ -10,87 +10,77 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hreach.errors import InputError, require, shown
+from hreach.protocols import Arrays
 
 if TYPE_CHECKING:
-    from hreach.agents.tabular import TabularAgent
+    from hreach.agents.agent import Agent
+    from hreach.protocols import AnyModel, AnyPlanner, Optimism
 
-Saved = Mapping[str, NDArray[Any]]
-_LEARNT = ("counts", "ended", "total", "income", "clock", "value", "q", "order", "terminal", "open")
-_GROWING = ("constants", "plain")
-_WEIGHT = 1e-6  # relative: what adding up many samples may lose
+    AnyAgent = Agent[AnyModel, Optimism, AnyPlanner]
+
+# Of these there are as many rows as there are.
+_ANY_LENGTH = (
+    "committed",
+    "expected",
+    "model.unlearnt",
+    "planner.predicted",
+    "planner.probed_states",
+    "planner.probed_actions",
+)
 
 
-def state_dict(agent: TabularAgent) -> dict[str, NDArray[Any]]:
+def state_dict(agent: AnyAgent) -> dict[str, NDArray[np.generic]]:
     """Everything that changed since construction, what the agent was made with, and a checksum."""
-    belief = agent.belief
-    saved = {name: getattr(belief, name).copy() for name in (*_LEARNT, *_growing(agent))}
-    saved["stream"] = agent.stream.copy()
-    saved["ends"] = np.array(agent.problem.ends)
-    saved["stale"] = np.array(agent._stale)
-    saved["residual"] = np.array(agent.residual)
+    saved: dict[str, NDArray[np.generic]] = {
+        "seed": np.array(agent.seed, dtype=np.uint64),
+        "stream": agent.stream.copy(),
+        "planned_with": np.array(agent.planned_with),
+        "committed": np.array(agent.committed, dtype=np.int64),
+        "expected": np.frombuffer(agent.expected).copy(),
+    }
+    for prefix, part in (("model", agent.model), ("planner", agent.planner)):
+        saved |= {f"{prefix}.{name}": value for name, value in part.state_dict().items()}
     saved["agent"] = np.array(json.dumps(made_with(agent), sort_keys=True))
     saved["checksum"] = np.array(_checksum(saved))
     return saved
 
 
-def load_state_dict(agent: TabularAgent, state: Saved) -> None:
+def load_state_dict(agent: AnyAgent, state: Arrays) -> None:
     """Put a saved state into the agent; `InputError` if it is damaged or another agent's, and nothing is changed."""
     mine = state_dict(agent)
     saved = {name: _like(name, state, value) for name, value in mine.items()}
     _check_agent(str(saved["agent"]), made_with(agent))
-    _check_learnt(agent, saved)
+    model, planner = (_part(saved, prefix) for prefix in ("model.", "planner."))
+    agent.model.check_state_dict(model)
+    agent.planner.check_state_dict(planner)
     intact = str(saved["checksum"]) == _checksum(saved)
     require(intact, "checksum", str(saved["checksum"]), "that of the rest: the state was damaged or edited")
-    if saved["ends"] and not agent.problem.ends:
-        agent.expect_ends()
-    for name in (*_LEARNT, *_growing(agent)):
-        getattr(agent.belief, name)[...] = saved[name]
+    if int(saved["seed"]) != agent.seed:
+        agent.build(int(saved["seed"]))  # random features are drawn from it
+    agent.model.load_state_dict(model)
+    agent.planner.load_state_dict(planner)
     agent.stream[...] = saved["stream"]
-    agent._stale = bool(saved["stale"])
-    agent.residual = float(saved["residual"])
+    agent.planned_with = int(saved["planned_with"])
+    agent.committed = [int(action) for action in saved["committed"].tolist()]
+    agent.expected = np.asarray(saved["expected"], dtype=np.float64).tobytes()
 
 
-def made_with(agent: TabularAgent) -> dict[str, Any]:
+def made_with(agent: AnyAgent) -> dict[str, object]:
     """What decides how the agent learns and acts, as plain data; arrays by their digest."""
-    problem, strategy, rule = agent.problem, agent.strategy, agent.rule
-    formula = strategy.formula
-    return {
-        "formula": f"{formula.__module__}:{formula.__qualname__}",
-        **{name: _plain(value) for name, value in strategy.constants.items()},
-        "growing": strategy.growing,
-        "adaptive": strategy.adaptive,
-        "freeze_at": _plain(strategy.freeze_at),
-        "random_action": strategy.random_action,
-        "reward_share": strategy.reward_share,
-        "gamma": problem.gamma,
-        "prior": problem.prior,
-        "reward": None if problem.reward is None else _plain(problem.reward),
-        "r_min": problem.r_min,
-        "r_max": problem.r_max,
-        "tolerance": rule.tolerance,
-        "value_cap": _plain(rule.value_cap),
-        "ties": rule.preference.tolist() or "random",
-    }
+    return {**agent.optimism.identity(), **agent.settings}
 
 
-def _growing(agent: TabularAgent) -> tuple[str, ...]:
-    return _GROWING if agent.strategy.growing else ()
+def _part(saved: Arrays, prefix: str) -> dict[str, NDArray[np.generic]]:
+    return {name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)}
 
 
-def _plain(value: Any) -> Any:
-    array = np.asarray(value, dtype=np.float64)
-    if array.ndim:
-        return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
-    return float(array) if np.isfinite(array) else str(array)
-
-
-def _checksum(saved: Saved) -> str:
+def _checksum(saved: Arrays) -> str:
     digest = hashlib.sha256()
     for name in sorted(set(saved) - {"checksum"}):
         array = np.ascontiguousarray(saved[name])
@@ -99,60 +89,27 @@ def _checksum(saved: Saved) -> str:
     return digest.hexdigest()
 
 
-def _like(name: str, state: Saved, mine: NDArray[Any]) -> NDArray[Any]:
+def _like(name: str, state: Arrays, mine: NDArray[np.generic]) -> NDArray[np.generic]:
     """The saved array of this name, of the shape and kind that this agent has."""
     if name not in state:
         raise InputError(f"state_dict has no {name!r}; it is of another version or kind of agent.")
     saved = np.asarray(state[name])
-    require(saved.shape == mine.shape, f"{name} shape", saved.shape, f"{mine.shape}")
+    free = 1 if name in _ANY_LENGTH else 0
+    fits = saved.ndim == mine.ndim and saved.shape[free:] == mine.shape[free:]
+    require(fits, f"{name} shape", saved.shape, f"{mine.shape}")
     same = saved.dtype.kind == "U" if mine.dtype.kind == "U" else saved.dtype == mine.dtype
     require(same, f"{name} type", str(saved.dtype), str(mine.dtype) if mine.dtype.kind != "U" else "text")
     return saved
 
 
-def _check_agent(text: str, mine: dict[str, Any]) -> None:
+def _check_agent(text: str, mine: Mapping[str, object]) -> None:
     """The state is of an agent that was made alike; the message names the first difference."""
     try:
         theirs = json.loads(text)
         assert isinstance(theirs, dict)
     except (ValueError, AssertionError):
         raise InputError(f"agent of the state is {shown(text)}, but must say what the agent was made with.") from None
-    for name in [*mine, *theirs]:
-        ours, saved = mine.get(name), theirs.get(name)
-        require(ours == saved, f"{name} of the saved agent", saved, f"this agent's, {shown(ours)}")
-
-
-def _check_learnt(agent: TabularAgent, saved: Saved) -> None:
-    """Counts that can have been counted, and numbers where there must be numbers."""
-    finite = ("counts", "ended", "total", "income", "value", "q", *(("plain",) if agent.strategy.growing else ()))
-    for name in finite:
-        require(bool(np.isfinite(saved[name]).all()), name, "nan or infinite", "finite everywhere")
-    prior, states = agent.problem.prior, agent.problem.states
-    samples = saved["counts"] - prior / states
-    _check_whole("counts", samples, "the prior's share and a whole number of samples, at least 0")
-    _check_whole("ended", saved["ended"], "whole numbers of at least 0")
-    require(bool((saved["ended"] <= samples + 0.5).all()), "ended", "more than counts", "at most the samples counted")
-    total = saved["counts"].sum(axis=2)
-    fits = np.abs(total - saved["total"]) <= _WEIGHT * np.maximum(1.0, total)
-    require(bool(fits.all()), "total", "not the sum of counts", "the sum of counts over next states")
-    steps, since = (float(x) for x in saved["clock"])
-    counted = float(np.rint(samples).sum())
-    require(abs(steps - counted) <= 0.5, "clock", steps, f"the number of samples, {counted:g}")
-    grows = agent.strategy.growing
-    require(np.isfinite(since) == grows and (not grows or 0 <= since <= steps), "clock", since, "a time in the past")
-    order = np.sort(saved["order"])
-    require(bool((order == np.arange(states)).all()), "order", saved["order"], "every state once")
-    some = bool(saved["ended"].any() or saved["terminal"].any())
-    require(bool(saved["ends"]) or not some, "ends", False, "true, for episodes ended")
-    both = bool((saved["terminal"] & saved["open"]).any())
-    require(not both, "terminal", "an open state", "a state that nothing was seen to leave")
-    residual = float(saved["residual"])
-    require(residual >= 0, "residual", residual, "at least 0")
-    if grows:
-        require(bool((saved["constants"] >= 0).all()), "constants", "nan or negative", "at least 0")
-
-
-def _check_whole(name: str, samples: NDArray[Any], allowed: str) -> None:
-    whole = np.rint(samples)
-    ok = bool((whole >= 0).all() and (np.abs(samples - whole) <= _WEIGHT * np.maximum(1.0, whole)).all())
-    require(ok, name, "another number", allowed)
+    ours = json.loads(json.dumps(mine))
+    for name in [*ours, *theirs]:
+        own, saved = ours.get(name), theirs.get(name)
+        require(own == saved, f"{name} of the saved agent", saved, f"this agent's, {shown(own)}")

@@ -4,30 +4,40 @@ from __future__ import annotations
 
 from hreach.compiling.functions import (
     Array,
-    Formula,
     announce_with,
     announced,
     announcing,
     at,
-    compile_formula,
     compiled,
-    formula_at,
     inlined,
     inlined_with,
     resolved,
+)
+from hreach.compiling.pointers import (
+    Formula,
+    Pointer,
+    Schedule,
+    compile_formula,
+    compile_schedule,
+    formula_at,
+    schedule_at,
 )
 
 __all__ = [
     "Array",
     "Formula",
+    "Pointer",
+    "Schedule",
     "announce_with",
     "announced",
     "announcing",
     "at",
     "compile_formula",
+    "compile_schedule",
     "compiled",
     "formula_at",
     "inlined",
     "inlined_with",
     "resolved",
+    "schedule_at",
 ]

@@ -53,10 +53,16 @@ class _CheckedFile(caching.IndexDataCacheFile):  # type: ignore[misc]
     """
 
     def _load_index(self) -> Any:
-        return super()._load_index() if _whole(self._index_path) else {}
+        try:
+            return super()._load_index() if _whole(self._index_path) else {}
+        except (AttributeError, ImportError):  # of other code: it names types that this one does not have
+            return {}
 
     def _load_data(self, name: str) -> Any:
-        return super()._load_data(name) if _whole(self._data_path(name)) else None
+        try:
+            return super()._load_data(name) if _whole(self._data_path(name)) else None
+        except (AttributeError, ImportError):
+            return None
 
     @contextmanager
     def _open_for_write(self, path: str) -> Iterator[_Hashed]:

@@ -1,23 +1,19 @@
-"""Compiling once: functions kept on disk, a word on the screen while it happens, formulas as pointers."""
+"""Compiling once: functions kept on disk, and a word on the screen while it happens."""
 
 from __future__ import annotations
 
 import functools
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba import types
-from numba.core import cgutils, event, sigutils
-from numba.core.ccallback import CFunc
-from numba.extending import intrinsic
+from numba.core import event
 from numpy.typing import NDArray
 
 from hreach.compiling import cache as caching
-from hreach.errors import InputError, require
+from hreach.errors import require
 
 require(
     not numba.config.DISABLE_JIT,
@@ -27,8 +23,6 @@ require(
 )
 
 Array = NDArray[np.float64]
-# (counts of the pair (S,), their total, mean reward, parameters (P,)) -> (reach, bonus, radius)
-Formula = Callable[[Array, float, float, Array], tuple[float, float, float]]
 at = np.uintp  # x[at(i)]: i is not below 0. Of a signed index compiled code asks each time if it counts from the end
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,44 +129,3 @@ def resolved(function: F, *arguments: Any) -> F:
     """
     machine_code = announcing(function.compile)  # type: ignore[attr-defined]
     return machine_code(tuple(numba.typeof(value) for value in arguments))  # type: ignore[no-any-return]
-
-
-_SIGNATURE = types.UniTuple(types.float64, 3)(
-    types.Array(types.float64, 1, "C"), types.float64, types.float64, types.Array(types.float64, 1, "C")
-)
-
-
-@functools.cache
-def compile_formula(formula: Formula) -> Any:
-    """`formula` as a pointer that `plan` and `simulate` can call; compiled once, kept if it lives in a file."""
-    try:
-        pointer: Any = CFunc(formula, sigutils.normalize_signature(_SIGNATURE), {}, {"error_model": "numpy"})
-        if formula.__closure__ is None and Path(formula.__code__.co_filename).is_file():
-            pointer._cache = caching.kept(formula)
-        pointer.compile()
-        return pointer
-    except numba.core.errors.NumbaError as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InputError(
-            f"formula {formula.__name__!r} cannot be compiled ({reason}); "
-            "use plain arithmetic on its arguments and return (reach, bonus, radius)."
-        ) from error
-
-
-_FORMULA = types.FunctionType(_SIGNATURE)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def formula_at(typingctx: Any, address: Any) -> Any:
-    """The formula at this address (`compile_formula(...).address`), for compiled code to call.
-
-    A compiled formula can be given to a kernel itself, but then numba asks Python for its address at every call: 6 us,
-    which is nothing to a simulation, and ten times what learning takes.
-    """
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = cgutils.create_struct_proxy(_FORMULA)(context, builder)
-        pointer.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
-        return pointer._getvalue()
-
-    return _FORMULA(types.int64), codegen

@@ -10,9 +10,7 @@ import re
 from functools import partial
 from typing import Any, Protocol, SupportsFloat, runtime_checkable
 
-import gymnasium
-from gymnasium.envs.registration import register, registry
-
+from hreach.domains import gymnasium_ids
 from hreach.errors import InputError, nearest, unknown_name
 from hreach.registry import Entry, Found, Thing, check_parameters, find, imported, offered
 
@@ -100,6 +98,8 @@ def find_domain(domain: Thing) -> Found:
 
 def _of_gymnasium(domain: str) -> Found | None:
     """A registered environment, unless the name is one of ours or of a module."""
+    from gymnasium.envs.registration import registry
+
     module_name, _, name = domain.rpartition(":")
     if domain in DOMAINS:
         return None
@@ -116,6 +116,8 @@ def _of_gymnasium(domain: str) -> Found | None:
 
 
 def _make_registered(name: str, **params: Any) -> Any:
+    import gymnasium
+
     try:
         return gymnasium.make(name, **params)
     except (gymnasium.error.Error, TypeError) as error:
@@ -125,9 +127,11 @@ def _make_registered(name: str, **params: Any) -> Any:
 
 def _alike(name: str) -> list[str]:
     """The registered id that is nearest to a name that looks like one."""
+    from gymnasium.envs.registration import registry
+
     close = nearest(name, list(registry)) if re.search(r"/|-v\d+$", name) else None
     return [close] if close else []
 
 
-for _entry in DOMAINS.values():  # `gymnasium.make("hreach/Chain-v0")` works once hreach is imported
-    register(id=f"hreach/{_entry.gymnasium_id}", entry_point=_entry.target)
+# `gymnasium.make("hreach/Chain-v0")` works once hreach is imported, before or after Gymnasium.
+gymnasium_ids.register({f"hreach/{entry.gymnasium_id}": entry.target for entry in DOMAINS.values()})

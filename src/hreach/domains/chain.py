@@ -4,7 +4,7 @@ Action 0 moves one state forward, action 1 resets to the first state; with proba
 effect happens instead. The environment pays for the effect: `small` for a reset, `large` for moving forward in
 the last state, 0 otherwise. The best policy always moves forward (.3677 a step), but resetting pays at once.
 
-The agent is told the nominal reward of its action, R(s, a), as if it never slipped.
+The known reward is the nominal one of the action, R(s, a), as if it never slipped.
 """
 
 from __future__ import annotations

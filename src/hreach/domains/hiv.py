@@ -29,7 +29,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import gymnasium
 import numpy as np
@@ -39,17 +39,16 @@ from hreach.compiling import compiled
 from hreach.domains.hiv_dynamics import FOLLOWED, PARAMETER_NAMES, STATE_NAMES, derivative, live_days, simulate
 from hreach.domains.hiv_noise import accumulated, deviation
 from hreach.errors import InputError, at_least, discount, finite, number, positive, require, whole
-from hreach.problems.task import Task
+from hreach.problems.task import Preset, Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 
 LOWEST, HIGHEST = -5.0, 8.0  # log10; limits of what is observed, not of what happens
 LOG = math.log(10)
 PLANNED = 6.5  # log10; a model's predictions are cut off here
-# Middle and spread of log10 over what treatments lead to, and a large amount of each, for features near 1.
-MIDDLE = (5.3, 2.8, 1.8, 1.0, 3.3, 3.0)
-SPREAD = (0.8, 2.2, 1.8, 1.6, 2.6, 3.0)
-LARGE = (6.0, 4.0, 3.5, 2.0, 5.0, 5.5)
 # What a linear agent may learn from: the entry of `info` with the state a day later, or None for the next decision.
 MODELS = {"day": "day_after", "noisy-day": "day_after_noisy", "step": None}
 # The steady states as published (Adams et al. 2004), from which the exact ones are sought.
@@ -62,7 +61,7 @@ PUBLISHED = {
 class HIV(gymnasium.Env[Array, np.int64]):
     """Observes log10 of (T1, T1*, T2, T2*, V, E) at each decision, clipped to [-5, 8].
 
-    What an agent may be told, besides Gymnasium's spaces:
+    What an agent may know, besides Gymnasium's spaces:
 
     bounds         (2, 6): lowest and highest observation
     state_names    ("T1", "T1*", "T2", "T2*", "V", "E")
@@ -73,7 +72,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
     noise_free_step  the truth without noise, for tests and for planners that need not learn
     step_deviation   how far the noise spreads the state until the next decision
     healthy, unhealthy  (6,): the steady states without drugs
-    task           all that a linear agent is told, as a `hreach.Task`
+    task           all that a linear agent knows, as a `hreach.Task`
     episode_figure a picture of a finished episode
 
     `info` holds "state" (6,), the state without logarithm and clipping, and after a step also
@@ -175,7 +174,9 @@ class HIV(gymnasium.Env[Array, np.int64]):
         """The stable steady state (6,) in which the immune system holds the virus down, E near 353 000."""
         return self._steady("healthy")
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Array, dict[str, Array]]:
         """Back to the start, or to `options["state"]`."""
         super().reset(seed=seed)
         given = (options or {}).get("state")
@@ -183,7 +184,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
         self._given = []
         return observed(self._days[0]), {"state": self._days[0].copy()}
 
-    def step(self, action: np.int64 | int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64 | int) -> tuple[Array, float, bool, bool, dict[str, Array]]:
         """Treat for `days_per_step` days; see the class for `info`."""
         if not (type(action) is int and 0 <= action < self.actions) and not self.action_space.contains(action):
             require(False, "action", action, f"a whole number from 0 to {self.actions - 1}")
@@ -222,25 +223,15 @@ class HIV(gymnasium.Env[Array, np.int64]):
         efficacies = self.efficacies[np.asarray(actions)]
         return simulate(states, efficacies, self.days_per_step if days is None else days, self.parameters)
 
-    def task(self, model: str = "day", share: bool = True, truncate: bool = True) -> Task:
-        """What a linear agent is told: it learns all six components of log10, and knows the reward.
+    def task(self, model: str = "day") -> Task:
+        """What a linear agent knows, the reward among it; it learns all six components of log10.
 
-        model   "day": the state one day after a decision, so that 5 steps of the model make a decision; its features
-                are 150 random Fourier features, and for each action a bias, the scaled state and the scaled amounts.
+        model   "day": the state one day after a decision, so that 5 steps of the model make a decision.
                 "noisy-day": the same from the measurement with error, which is what the paper's agents see.
-                "step": the state at the next decision, with the paper's 21 features (6 states, 15 products, A7). The
-                noise of its five days adds up, differently in every state (`step_deviation`): sigma is that at the
-                start of an episode, the root mean square over the actions.
-        share   with a model of a day: all actions share the weights of the random features, so that a sample tells
-                something about every action, and it learns sooner (benchmarks/HIV_DEEPER.md). False: every action has
-                weights of its own for all 163 features, and may do what nothing else does.
-        truncate
-                with a model of a day: it predicts no change of a day larger than those seen so far.
+                "step": the state at the next decision. The noise of its five days adds up, differently in every state
+                (`step_deviation`): sigma is that at the start of an episode, the root mean square over the actions.
         """
-        require(isinstance(truncate, bool), "truncate", truncate, "true or false")
-        require(isinstance(share, bool), "share", share, "true or false")
-        require(model in MODELS, "model", model, f"one of {', '.join(map(repr, MODELS))}")
-        daily = MODELS[model] is not None
+        daily = _is_daily(model)
         error = self.observation_deviation if model == "noisy-day" else 0.0
         a_day = np.full(6, math.hypot(self.process_deviation, error))
         days = self.reward_every if daily else self.days_per_step
@@ -252,18 +243,20 @@ class HIV(gymnasium.Env[Array, np.int64]):
             gamma=self.gamma,
             learnt=(0, 1, 2, 3, 4, 5),
             sigma=a_day if daily else self._typical_deviation(),
-            features=_features(daily, share),
             reward=functools.partial(self._planned_reward, 1 if daily else per_decision),
             values=(0.0, best * per_decision / (1 - self.gamma)),
-            segments=tuple(k * self.days_per_step for k in ((1, 2, 2) if daily else (1, 1, 1, 1))),
-            target="change" if daily else "next",
-            truncate=daily and truncate,
             duration=self.days_per_step,
             model_steps=self.days_per_step if daily else 1,
             paid_every=days if daily else 1,
             measured=MODELS[model],
             truth=functools.partial(self._true_step, 1.0 if daily else float(self.days_per_step)),
         )
+
+    def preset(self, model: str = "day", share: bool = True, truncate: bool = True) -> Preset:
+        """Features and a search that suit a model of a day or of a step: `hreach.domains.presets.hiv`."""
+        from hreach.domains.presets import hiv
+
+        return hiv.preset(_is_daily(model), share, truncate, self.days_per_step)
 
     def _planned_reward(self, times: int, states: Array, actions: NDArray[np.int64], following: Array) -> Array:
         """`times` the reward of a measured day with log10 of the amounts `following` (N, 6)."""
@@ -317,7 +310,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
             )
         return np.asarray(guess * np.exp(found.x))
 
-    def episode_figure(self, states: Array, actions: NDArray[np.int64]) -> Any:
+    def episode_figure(self, states: Array, actions: NDArray[np.int64]) -> Figure:
         """A matplotlib figure of an episode: states (T + 1, 6) as observed (log10), actions (T,)."""
         days = np.arange(len(states)) * self.days_per_step
         return self._figure(days, 10.0 ** np.asarray(states), np.repeat(actions, self.days_per_step))
@@ -327,7 +320,7 @@ class HIV(gymnasium.Env[Array, np.int64]):
 
         return pixels(self._figure(np.arange(len(self._days)), np.array(self._days), np.array(self._given, dtype=int)))
 
-    def _figure(self, days: NDArray[np.int64], amounts: Array, given: NDArray[np.int64]) -> Any:
+    def _figure(self, days: NDArray[np.int64], amounts: Array, given: NDArray[np.int64]) -> Figure:
         """The amounts (N, 6) on `days` (N,), and the action `given` on each day."""
         from hreach.domains.hiv_picture import draw
 
@@ -339,7 +332,9 @@ class HIV(gymnasium.Env[Array, np.int64]):
 
 
 @compiled
-def _pay(logs: Array, actions: NDArray[np.int64], weights: Any, cost: Array, times: int, result: Array) -> None:
+def _pay(
+    logs: Array, actions: NDArray[np.int64], weights: tuple[float, float], cost: Array, times: int, result: Array
+) -> None:
     """`known_reward`, `times` over, of log10 of the amounts (N, 6)."""
     Q, S = weights
     for i in range(result.shape[0]):
@@ -347,21 +342,10 @@ def _pay(logs: Array, actions: NDArray[np.int64], weights: Any, cost: Array, tim
         result[i] = times * (S * E - Q * V - cost[actions[i]])
 
 
-def _features(daily: bool, share: bool) -> dict[str, Any]:
-    """Settings of the features of `HIV.task`."""
-    identity = {"kind": "identity"}
-    if not daily:
-        return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [identity, {"kind": "products"}]}}
-    waves = {"kind": "random-fourier", "count": 150, "length_scale": 2.5, "amplitude": 0.4}
-    smooth = {"kind": "scaled", "centre": list(MIDDLE), "scale": list(SPREAD), "map": waves}
-    # ten times as large: the ridge hardly holds the linear part back, which is most of what a day does to T*, V
-    linear = {"kind": "scaled", "centre": list(MIDDLE), "scale": [s / 10 for s in SPREAD], "map": identity}
-    amounts = {"kind": "scaled", "centre": list(LARGE), "scale": 1.0, "map": {"kind": "power10"}}
-    plain = [{"kind": "bias"}, linear, amounts]
-    if share:
-        own = {"kind": "action-blocks", "map": {"kind": "concat", "maps": plain}}
-        return {"kind": "concat", "maps": [smooth, own]}
-    return {"kind": "action-blocks", "map": {"kind": "concat", "maps": [smooth, *plain]}}
+def _is_daily(model: str) -> bool:
+    """Whether a model is of one day, not of a whole step."""
+    require(model in MODELS, "model", model, f"one of {', '.join(map(repr, MODELS))}")
+    return MODELS[model] is not None
 
 
 def observed(states: Array) -> Array:
@@ -376,7 +360,7 @@ def _share(field: str, value: object) -> float:
     return result
 
 
-def _amounts(field: str, value: Any) -> Array:
-    ok = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 6
-    require(ok, field, value, f"six amounts, the order is {', '.join(STATE_NAMES)}")
-    return np.array([at_least(f"{field}[{j}]", value[j], 0) for j in range(6)])
+def _amounts(field: str, value: object) -> Array:
+    amounts = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
+    require(len(amounts) == 6, field, value, f"six amounts, the order is {', '.join(STATE_NAMES)}")
+    return np.array([at_least(f"{field}[{j}]", amount, 0) for j, amount in enumerate(amounts)])

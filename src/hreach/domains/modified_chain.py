@@ -2,7 +2,7 @@
 
 Action 0 leaves the first state with probability `escape` only; elsewhere it moves forward with probability
 1 - `fall` and else falls back to the first state. Action 1 always resets. `small` is paid for taking action 1,
-`large` for taking action 0 in the last state, 0 otherwise; the agent is told this reward.
+`large` for taking action 0 in the last state, 0 otherwise; this reward is known.
 """
 
 from __future__ import annotations

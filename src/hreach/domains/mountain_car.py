@@ -19,14 +19,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.errors import at_least, discount, finite, positive, require, whole
-from hreach.problems.task import Task
+from hreach.problems.task import Preset, Task
 
 Array = NDArray[np.float64]
 
@@ -34,7 +33,7 @@ Array = NDArray[np.float64]
 class MountainCar(gymnasium.Env[Array, np.int64]):
     """Observes (x, v); all defaults are the paper's (appendix A7).
 
-    What an agent may be told, besides Gymnasium's spaces:
+    What an agent may know, besides Gymnasium's spaces:
 
     bounds         (2, 2): lowest and highest (x, v)
     state_names    ("position", "velocity")
@@ -43,7 +42,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
     known_reward   r(s, a, s'), which the paper's agents know
     is_terminal    which states end the episode
     noise_free_step  the truth without noise, for tests and for planners that need not learn
-    task           all that a linear agent is told, as a `hreach.Task`
+    task           all that a linear agent knows, as a `hreach.Task`
 
     `reset(options={"state": (x, v)})` starts elsewhere. An episode is truncated after `max_steps` steps.
     """
@@ -89,29 +88,29 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         self._steps = 0
 
     def task(self) -> Task:
-        """What a linear agent is told.
-
-        Appendix A7 says little, and features of the velocity alone could not represent gravity: the agent learns the
-        velocity, from ten bumps over the velocity for each action and the known shape of gravity.
-        """
-        bumps = {"kind": "rbf-grid", "components": [1], "low": -self.speed_limit, "high": self.speed_limit, "count": 10}
-        gravity_term = {"kind": "term", "function": "cos", "component": 0, "scale": 3.0}
+        """What a linear agent knows: it learns the velocity; where the car then is follows from it."""
         return Task(
             bounds=self.bounds,
             actions=self.actions,
             gamma=self.gamma,
             learnt=(1,),
             sigma=np.array([self.noise]),
-            features={"kind": "concat", "maps": [{"kind": "action-blocks", "map": bumps}, gravity_term]},
             reward=self.known_reward,
             values=(-max(self.cost, self.cheap_cost, 0.0) / (1 - self.gamma), 0.0),
-            grid=(30, 30),
             complete=self.complete,
             terminal=self.is_terminal,
             truth=self.noise_free_step,
         )
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+    def preset(self) -> Preset:
+        """Features and a planner that suit it."""
+        from hreach.domains.presets import mountain_car
+
+        return mountain_car.preset(self.speed_limit)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Array, dict[str, object]]:
         """Back to the start, or to `options["state"]`."""
         super().reset(seed=seed)
         given = (options or {}).get("state")
@@ -119,7 +118,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         self._steps = 0
         return np.array([self._x, self._v]), {}
 
-    def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[Array, float, bool, bool, dict[str, object]]:
         """One push; draws one normal number.
 
         The same mathematics as `noise_free_step` and `known_reward`, in plain floats: NumPy costs ten times as much
@@ -169,7 +168,7 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         """The car on its hill, (400, 600, 3); None unless `render_mode` is "rgb_array"."""
         return self._picture() if self.render_mode == "rgb_array" else None
 
-    def _checked(self, field: str, state: Any) -> tuple[float, float]:
+    def _checked(self, field: str, state: object) -> tuple[float, float]:
         """A state to start from: within the bounds and not yet at the goal."""
         x, v = _pair(field, state)
         ok = self._low <= x < self.goal and abs(v) <= self.speed_limit
@@ -195,13 +194,13 @@ class MountainCar(gymnasium.Env[Array, np.int64]):
         return pixels(draw(scene))
 
 
-def _pair(field: str, value: Any) -> tuple[float, float]:
-    ok = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 2
-    require(ok, field, value, "two numbers")
-    return finite(field, value[0]), finite(field, value[1])
+def _pair(field: str, value: object) -> tuple[float, float]:
+    numbers = list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
+    require(len(numbers) == 2, field, value, "two numbers")
+    return finite(field, numbers[0]), finite(field, numbers[1])
 
 
-def _interval(field: str, value: Any) -> tuple[float, float]:
+def _interval(field: str, value: object) -> tuple[float, float]:
     low, high = _pair(field, value)
     require(low < high, field, value, "two numbers, the first below the second")
     return low, high

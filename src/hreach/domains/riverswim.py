@@ -9,7 +9,7 @@ The variant of Osband, Russo & Van Roy (2013), which pays for swimming right in 
 
     RiverSwim(forward=.35, back=.05, first=.6, last=.6, small=.005, large=1, start=(0,), pays="trying")
 
-The agent is told the expected reward R(s, a).
+The known reward is the expected one, R(s, a).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ happens. A room's own action i keeps the agent there and pays pays[i]; every oth
 pays nothing. The first room is easy: every action but the last but one keeps the agent there and pays pays[0]. The
 best room pays most and opens least: whoever gives up on its door after a few tries earns little for ever.
 
-The agent is told the reward R(s, a).
+The known reward is R(s, a).
 """
 
 from __future__ import annotations

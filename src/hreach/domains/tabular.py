@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +14,8 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
     """Moves by the transition probabilities of `mdp`, pays its reward, and ends where the MDP says so.
 
     One uniform number is drawn for the start state and one for each step, and one more where chance decides whether a
-    transition ends the episode. `known_reward` is what an agent is
-    told: an array (S, A) or (S, A, S), or None if the agent has to learn it; it may differ from what is paid.
+    transition ends the episode. `known_reward` is what an agent may know: an array (S, A) or (S, A, S), or None if it
+    has to be learnt; it may differ from what is paid.
     """
 
     def __init__(self, mdp: TabularMDP, known_reward: NDArray[np.float64] | None) -> None:
@@ -34,15 +32,15 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         return self._mdp
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.int64, dict[str, Any]]:
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[np.int64, dict[str, object]]:
         """Draw a start state."""
         super().reset(seed=seed)
         last = self._start.size - 1
         self._state = min(int(np.searchsorted(self._start, self.np_random.random(), side="right")), last)
         return np.int64(self._state), {}
 
-    def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, object]]:
         """Draw the next state, and whether the episode ends there; never truncates."""
         require(
             bool(0 <= action < self._mdp.actions), "action", action, f"a whole number from 0 to {self._mdp.actions - 1}"

@@ -1,7 +1,7 @@
 """The compiled step of every tabular agent: plan, act, observe.
 
-An agent hopes for the best among the models it holds possible. For each pair (s, a) its *formula* turns what was
-seen there into three numbers, and the planner only ever sees those:
+An agent is optimistic: it plans with the best among the models that it holds possible. For each pair (s, a) its
+*formula* turns what was seen there into three numbers, and the planner only ever sees those:
 
     reach  w       weight moved onto the best next state            (PAC-RMDP: w = h / (n + h), Equation (1))
     bonus  b       reward added for knowing little                  (MBIE-EB, VBE, BEB)
@@ -12,7 +12,7 @@ With p the mean model, u(s') = R(s, a, s') + gamma V(s'), and B(p, e) the distri
     Q(s, a) = b + (1 - w) max_{p' in B(p, e)} sum_s' p'(s') u(s') + w max_s' u(s'),     V(s) = max_a Q(s, a),
 
 both capped at `value_cap`. A sample that ended the episode counts for an outcome of its own, the end, after which
-nothing follows: u(end) = R(s, a, s'), which only `mean` and the best outcome see (belief.py, backup.py). A state
+nothing follows: u(end) = R(s, a, s'), which only `mean` and the best outcome see (optimistic.py, backup.py). A state
 in which episodes ended and which nothing was ever seen to leave, or to enter and go on, is *closed*: it is worth 0.
 
 This operator T is a gamma-contraction, so a value V with max |TV - V| <= tolerance is
@@ -20,31 +20,32 @@ within tolerance / (1 - gamma) of its fixed point. `plan` sweeps V <- TV; when t
 exact solve of the greedy model would (S^3 / 3 against A S^2), it solves that linear system instead (policy
 iteration, that is Newton's method on V = TV), which is what makes large bonuses cheap.
 
-Each file has one concern: state.py what is passed around; backup.py, solve.py, planning.py the plan; acting.py;
-belief.py, ends.py, schedule.py, learning.py what a sample changes; certainty.py the value without optimism; run.py
-whole runs. What is compiled is kept on disk until one of the files it is made of changes (`hreach.compiling.sources`).
-Arithmetic is plain IEEE (no `fastmath`), so results do not depend on the processor.
+Each file has one concern: state.py what is passed around; learning.py, ends.py what a sample changes; optimistic.py and
+posterior.py what is planned with; schedule.py when that changes; lanes.py, backup.py, solve.py, planning.py, plan.py
+the plan; acting.py; certainty.py the value without optimism; run.py whole runs. What is compiled is kept on disk until
+one of the files it is made of changes (`hreach.compiling.sources`). Arithmetic is plain IEEE (no `fastmath`), so
+results do not depend on the processor.
 """
 
 from __future__ import annotations
 
 from hreach.kernels.acting import act
-from hreach.kernels.belief import refresh_all
 from hreach.kernels.certainty import compare
 from hreach.kernels.learning import learn
-from hreach.kernels.planning import plan
+from hreach.kernels.optimistic import refresh_all
+from hreach.kernels.plan import plan
 from hreach.kernels.run import simulate
-from hreach.kernels.schedule import grow
-from hreach.kernels.state import TIE, Belief, Rule, World
+from hreach.kernels.state import NEWS, TIE, Rule, Seen, Table, World
 
 __all__ = [
+    "NEWS",
     "TIE",
-    "Belief",
     "Rule",
+    "Seen",
+    "Table",
     "World",
     "act",
     "compare",
-    "grow",
     "learn",
     "plan",
     "refresh_all",

@@ -1,4 +1,4 @@
-"""The action to take under the last plan: the best one, ties and coins."""
+"""The action to take under the last plan: the best one, or one drawn where chance decides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.compiling import Array, at, compiled, inlined
-from hreach.kernels.state import TIE, Belief, Rule
+from hreach.kernels.state import TIE, Rule, Table
 from hreach.randomness.streams import uniform
 
 
@@ -44,7 +44,7 @@ def choose(
 
 
 @compiled
-def act(rule: Rule, belief: Belief, s: int, stream: NDArray[np.uint64]) -> int:
-    """The action to take in s under the last plan."""
-    actions = belief.total.shape[1]
-    return choose(belief.q, s * actions, (s + 1) * actions, rule.random_action, rule.preference, stream)
+def act(rule: Rule, table: Table, s: int, stream: NDArray[np.uint64]) -> int:
+    """The best action in s under the last plan."""
+    actions = rule.parameters.shape[1]
+    return choose(table.q, s * actions, (s + 1) * actions, 0.0, rule.preference, stream)

@@ -31,14 +31,14 @@ def _expected(counts: Array, s: int, a: int, weight: float, values: Array) -> fl
 
 
 @inlined
-def _plain_backup(
-    s: int, a: int, counts: Array, ended: Array, total: Array, income: Array, reward: Array, middle: float,
+def _backup(
+    s: int, a: int, counts: Array, ended: Array, total: Array, reward_sum: Array, reward: Array, middle: float,
     gamma: float, value: Array, ends: bool,
 ) -> float:  # fmt: skip
     """R(s, a) + gamma sum_s' p(s') value(s'), straight from the counts: there is no model to keep up to date."""
     weight = total[s, a]
     if reward.shape[0] == 0:
-        paid = income[s, a] / weight if weight > 0.0 else middle
+        paid = reward_sum[s, a] / weight if weight > 0.0 else middle
     elif reward.shape[2] == 1:
         paid = reward[s, a, 0]
     else:
@@ -53,8 +53,8 @@ def _plain_backup(
 
 
 @inlined
-def _plain_sweep(
-    counts: Array, ended: Array, total: Array, income: Array, terminal: NDArray[np.bool_], reward: Array,
+def _sweep(
+    counts: Array, ended: Array, total: Array, reward_sum: Array, terminal: NDArray[np.bool_], reward: Array,
     middle: float, gamma: float, value: Array, matrix: Array, ends: bool,
 ) -> float:  # fmt: skip
     """The last column of `matrix` <- T value, the best backup of each state; returns max |T value - value|."""
@@ -64,7 +64,7 @@ def _plain_sweep(
         best = 0.0 if terminal[s] else -np.inf
         if not terminal[s]:
             for a in range(actions):
-                q = _plain_backup(s, a, counts, ended, total, income, reward, middle, gamma, value, ends)
+                q = _backup(s, a, counts, ended, total, reward_sum, reward, middle, gamma, value, ends)
                 best = max(best, q)
         matrix[s, states] = best
         residual = max(residual, abs(best - value[s]))
@@ -72,8 +72,8 @@ def _plain_sweep(
 
 
 @compiled
-def _plain_solve(
-    counts: Array, ended: Array, total: Array, income: Array, terminal: NDArray[np.bool_], reward: Array,
+def _solve(
+    counts: Array, ended: Array, total: Array, reward_sum: Array, terminal: NDArray[np.bool_], reward: Array,
     middle: float, gamma: float, value: Array, matrix: Array, ends: bool,
 ) -> None:  # fmt: skip
     """value <- that of the policy that is greedy under it; the last column of `matrix` is T value."""
@@ -87,7 +87,7 @@ def _plain_solve(
         a = 0
         best = -np.inf
         for other in range(actions):
-            q = _plain_backup(s, other, counts, ended, total, income, reward, middle, gamma, value, ends)
+            q = _backup(s, other, counts, ended, total, reward_sum, reward, middle, gamma, value, ends)
             if q > best:
                 a, best = other, q
         weight = total[s, a]
@@ -99,8 +99,8 @@ def _plain_solve(
 
 
 @compiled
-def _plain_improve(
-    counts: Array, ended: Array, total: Array, income: Array, terminal: NDArray[np.bool_], reward: Array,
+def _sharpen(
+    counts: Array, ended: Array, total: Array, reward_sum: Array, terminal: NDArray[np.bool_], reward: Array,
     middle: float, gamma: float, tolerance: float, value: Array, matrix: Array, residual: float, ends: bool,
 ) -> float:  # fmt: skip
     """Sweep and solve as `_improve` does, until the residual is small; returns it."""
@@ -113,11 +113,11 @@ def _plain_improve(
         before = residual
         if solved:
             unpaid = 0
-            _plain_solve(counts, ended, total, income, terminal, reward, middle, gamma, value, matrix, ends)
+            _solve(counts, ended, total, reward_sum, terminal, reward, middle, gamma, value, matrix, ends)
         else:
             for s in range(states):
                 value[s] = matrix[s, states]
-        residual = _plain_sweep(counts, ended, total, income, terminal, reward, middle, gamma, value, matrix, ends)
+        residual = _sweep(counts, ended, total, reward_sum, terminal, reward, middle, gamma, value, matrix, ends)
         largest = 0.0
         for s in range(states):
             largest = max(largest, abs(matrix[s, states]))
@@ -128,14 +128,14 @@ def _plain_improve(
 
 @compiled
 def compare(
-    counts: Array, ended: Array, total: Array, income: Array, terminal: NDArray[np.bool_], clock: Array,
-    hoped: Array, reward: Array, middle: float, gamma: float, ends: bool, tolerance: float, value: Array,
+    counts: Array, ended: Array, total: Array, reward_sum: Array, terminal: NDArray[np.bool_], samples: Array,
+    internal: Array, reward: Array, middle: float, gamma: float, ends: bool, tolerance: float, value: Array,
     matrix: Array, known: Array, residual: float, s: int,
 ) -> tuple[int, int, float, float, float]:  # fmt: skip
     """Bring `value`, V_{h=0}, up to date and set it beside V~: (samples, s, V~(s), V_{h=0}(s), accuracy of their gap).
 
     middle            the reward of a pair that was never tried, where rewards are learnt
-    hoped, residual   V~, (S,), and its residual
+    internal, residual  V~, (S,), and its residual
     matrix            (S, S + 1), workspace
     known             (3,) of how many samples and closed states `value` is, and its own residual, as that of `plan`
     s                 a state, or -1: the first one of those in which V~ and V_{h=0} are furthest apart
@@ -144,18 +144,18 @@ def compare(
     closed = 0
     for state in range(states):
         closed += terminal[state]
-    if clock[0] != known[0] or closed != known[1]:
-        own = _plain_sweep(counts, ended, total, income, terminal, reward, middle, gamma, value, matrix, ends)
+    if samples[0] != known[0] or closed != known[1]:
+        own = _sweep(counts, ended, total, reward_sum, terminal, reward, middle, gamma, value, matrix, ends)
         if own > tolerance:
-            own = _plain_improve(
-                counts, ended, total, income, terminal, reward, middle, gamma, tolerance, value, matrix, own, ends
+            own = _sharpen(
+                counts, ended, total, reward_sum, terminal, reward, middle, gamma, tolerance, value, matrix, own, ends
             )  # fmt: skip
         for state in range(states):
             value[state] = matrix[state, states]
-        known[0], known[1], known[2] = clock[0], closed, own
+        known[0], known[1], known[2] = samples[0], closed, own
     if s < 0:
         s = 0
         for state in range(1, states):
-            if abs(hoped[state] - value[state]) > abs(hoped[s] - value[s]):
+            if abs(internal[state] - value[state]) > abs(internal[s] - value[s]):
                 s = state
-    return int(clock[0]), s, hoped[s], value[s], gamma / (1.0 - gamma) * (residual + known[2])
+    return int(samples[0]), s, internal[s], value[s], gamma / (1.0 - gamma) * (residual + known[2])

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from hreach.compiling import compiled
-from hreach.kernels.belief import close, refresh_all
-from hreach.kernels.state import Belief, Rule
+from hreach.kernels.state import Seen
 
 
 @compiled
-def _open(formula: Any, rule: Rule, belief: Belief, s: int) -> None:
-    """Something goes on from s; if it was closed, all that ended there is to be set apart."""
-    belief.open[s] = True
-    if belief.terminal[s]:
-        belief.terminal[s] = False
-        refresh_all(formula, rule, belief)
-
-
-@compiled
-def meet(formula: Any, rule: Rule, belief: Belief, s: int, next_state: int, terminated: bool) -> bool:
-    """Learn from a sample which states are closed; whether that changed."""
-    b = belief
-    closed = b.terminal[s]
-    if not b.open[s]:
-        _open(formula, rule, belief, s)
-    if not terminated:
-        closed = closed or b.terminal[next_state]
-        if not b.open[next_state]:
-            _open(formula, rule, belief, next_state)
-    elif not b.open[next_state] and not b.terminal[next_state]:
-        b.terminal[next_state] = True
-        close(belief, next_state)
-        return True
+def _open(seen: Seen, s: int) -> bool:
+    """Something goes on from s; whether it was closed: all that ended there is then to be set apart."""
+    seen.open[s] = True
+    closed = seen.terminal[s]
+    seen.terminal[s] = False
     return bool(closed)
+
+
+@compiled
+def meet(seen: Seen, s: int, next_state: int, terminated: bool) -> bool:
+    """Learn from a sample which states are closed; whether that changed."""
+    changed = not seen.open[s] and _open(seen, s)
+    if not terminated:
+        return (not seen.open[next_state] and _open(seen, next_state)) or changed
+    if not seen.open[next_state] and not seen.terminal[next_state]:
+        seen.terminal[next_state] = True
+        return True
+    return changed

@@ -1,33 +1,31 @@
-"""One sample, and what it changes."""
+"""One sample, counted."""
 
 from __future__ import annotations
 
-from hreach.compiling import compiled, formula_at
-from hreach.kernels.belief import refresh
+from hreach.compiling import compiled
 from hreach.kernels.ends import meet
-from hreach.kernels.schedule import due, grow
-from hreach.kernels.state import Belief, Rule
+from hreach.kernels.state import Seen
 
 
 @compiled
 def learn(
-    address: int, rule: Rule, belief: Belief, s: int, a: int, paid: float, next_state: int, terminated: bool
+    seen: Seen, freeze_at: float, ends: bool, s: int, a: int, paid: float, next_state: int, terminated: bool
 ) -> bool:
-    """Add one sample to (s, a); False if nothing changed, for the pair is frozen. `address`: that of the formula."""
-    b = belief
-    formula = formula_at(address)
-    changed = rule.ends and meet(formula, rule, belief, s, next_state, terminated)
-    if b.total[s, a] >= rule.freeze_at:
+    """Add one sample to (s, a); False if nothing changed, for the pair is frozen."""
+    news = seen.news
+    changed = ends and meet(seen, s, next_state, terminated)
+    if changed:
+        news[0] = -1
+    if seen.total[s, a] >= freeze_at:
         return changed
-    b.counts[s, a, next_state] += 1.0
-    b.ended[s, a, next_state] += terminated
-    b.total[s, a] += 1.0
-    b.income[s, a] += paid
-    b.clock[0] += 1.0
-    refresh(
-        formula, s, a, b.counts, b.ended, b.terminal, b.total, b.income, b.mean, b.gone, b.parting, b.reach,
-        b.base, b.radius, rule.reward, b.constants, rule.r_min, rule.r_max, rule.v_max, rule.reward_share, rule.ends,
-    )  # fmt: skip
-    if b.clock[0] >= due(b.clock[1]):
-        grow(formula, rule, belief, b.clock[0])
+    seen.counts[s, a, next_state] += 1.0
+    seen.ended[s, a, next_state] += terminated
+    seen.total[s, a] += 1.0
+    seen.reward_sum[s, a] += paid
+    seen.samples[0] += 1.0
+    if news[0] == news.size - 1:
+        news[0] = -1
+    if news[0] >= 0:
+        news[0] += 1
+        news[news[0]] = s * seen.total.shape[1] + a
     return True

@@ -1,69 +1,82 @@
-"""Constants that grow with time, and less where a try is dear."""
+"""Constants that change, and models that are drawn anew, at times that the optimism names.
+
+A *schedule* belongs to an optimism and is compiled with it (`hreach.compiling.Schedule`):
+
+    schedule(t, parameters, total, value, q, gamma, v_min, constants, stream) -> (due, changed)
+
+t is the number of samples. It may write `constants` (S, A, P), which the formula reads, and says at which t it wants to
+be asked again, and whether (not 0) anything is to be computed anew. An optimism that asks for them gets the certainty-
+equivalent value and q of the model at this moment: those of constants that are all 0, which is no optimism.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled
-from hreach.kernels.belief import refresh_all
+from hreach.compiling import Array, compiled, inlined
+from hreach.kernels.optimistic import refresh_all, refresh_pair
 from hreach.kernels.planning import any_ball, plan_arrays
-from hreach.kernels.state import TICK, Belief, Rule
+from hreach.kernels.posterior import draw_all
+from hreach.kernels.state import Rule, Seen, Table
 
 
-@compiled
-def due(since: float) -> float:
-    """The number of samples at which constants that grew at `since` are to grow again: t + 2 is `TICK` times as large.
-
-    That is at every step until t = 98, and once in 1 % of the life then: constants stay within ln(TICK) < .01 of
-    ln(t + 2) times their parameter, and a step costs what it costs with fixed constants.
-    """
-    return TICK * (since + 2.0) - 2.0
-
-
-@compiled
-def grow(formula: Any, rule: Rule, belief: Belief, samples: float) -> None:
-    """From here on the constants are `rule.parameters` times ln(samples + 2), and where they are adaptive times
-
-        min(1, [(1 - gamma) (V(s) - v_min) / (V(s) - Q(s, a))]^2),    V, Q the values without hope:
-
-    less where trying a once costs more than losing one step does. Rewards below r_min can make values lower than v_min;
-    then the least of them takes its place.
-    """
-    b = belief
-    states, actions = b.total.shape
-    b.clock[1] = samples
-    factor = np.log(samples + 2.0)
-    if rule.adaptive:
-        _set(b.constants, rule.parameters, 0.0)
-        refresh_all(formula, rule, belief)
+@inlined  # handing over tuples of arrays copies them on the stack, which here costs as much as planning
+def revise(schedule: Any, formula: Any, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> bool:
+    """Ask the schedule; whether anything was computed anew."""
+    b = table
+    if rule.asks_certainty:
+        _clear(b.constants)
+        refresh_all(formula, rule, seen, table)
         finished = False
         while not finished:
             _, _, finished = plan_arrays(
                 b.mean, b.gone, b.parting, b.reach, b.base, b.radius, rule.reward, rule.gamma, rule.value_cap,
-                0.1 * rule.tolerance, b.plain, b.q, b.target, b.order, b.matrix, actions, any_ball(b.radius),
-                rule.ends,
+                0.1 * rule.tolerance, b.certain, b.q, b.target, b.order, b.matrix, seen.total.shape[1],
+                any_ball(b.radius), rule.ends,
             )  # fmt: skip
-    _set(b.constants, rule.parameters, factor)
-    if rule.adaptive:
-        lowest = rule.v_min
-        for i in range(states * actions):
-            lowest = min(lowest, b.q[i])
-        for s in range(states):
-            step = (1.0 - rule.gamma) * (b.plain[s] - lowest)
-            for a in range(actions):
-                cost = b.plain[s] - b.q[s * actions + a]
-                if cost > step:
-                    for k in range(b.constants.shape[2]):
-                        b.constants[s, a, k] *= (step / cost) ** 2
-    refresh_all(formula, rule, belief)
+    due, changed = schedule(
+        seen.samples[0], rule.parameters, seen.total, b.certain, b.q, rule.gamma, rule.v_min, b.constants, stream
+    )
+    b.due[0] = due
+    if changed == 0.0 and not rule.asks_certainty:
+        return False
+    renew(formula, rule, seen, table, stream)
+    return True
 
 
 @compiled
-def _set(constants: Array, parameters: Array, factor: float) -> None:
-    """constants <- factor parameters."""
-    for s in range(parameters.shape[0]):
-        for a in range(parameters.shape[1]):
-            for k in range(parameters.shape[2]):
-                constants[s, a, k] = factor * parameters[s, a, k]
+def _clear(constants: Array) -> None:
+    flat = constants.reshape(constants.size)
+    for i in range(flat.size):
+        flat[i] = 0.0
+
+
+@compiled
+def renew(formula: Any, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> None:
+    """What is planned with, of every pair: the optimistic model, or a draw from the posterior."""
+    if rule.draws:
+        draw_all(rule, seen, table, stream)
+    else:
+        refresh_all(formula, rule, seen, table)
+
+
+@compiled
+def catch_up(schedule: Any, formula: Any, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> bool:
+    """Bring what is planned with up to date with what was seen; whether anything changed."""
+    news = seen.news
+    count = news[0]
+    news[0] = 0
+    if seen.samples[0] >= table.due[0] and revise(schedule, formula, rule, seen, table, stream):
+        return True
+    if count < 0:
+        renew(formula, rule, seen, table, stream)
+        return True
+    if rule.draws:
+        return False
+    actions = seen.total.shape[1]
+    for k in range(1, count + 1):
+        refresh_pair(formula, rule, seen, table, news[k] // actions, news[k] % actions)
+    return bool(count > 0)

@@ -1,4 +1,4 @@
-"""The exact solve: the linear system of the greedy action and of the model that it hopes for."""
+"""The exact solve: the linear system of the greedy action and of its optimistic model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def greedy_model(
     cap: float, value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int,
     ends: bool,
 ) -> None:  # fmt: skip
-    """Rows of (I - gamma P') V = r for the greedy action and the model it hopes for; q is the backup of value.
+    """Rows of (I - gamma P') V = r for the greedy action and its optimistic model; q is the backup of value.
 
     What ends the episode has no column; what it pays is in r.
     """
@@ -59,7 +59,7 @@ def greedy_model(
         if ends:
             best_end = end_at_best(reward, s, i - s * actions) if per_transition else 0.0
         to_end = best_end > target[best]
-        income = base[i]
+        paid = base[i]
         ending = 0.0  # weight that moves to the end
         if left > 0.0:
             waiting = gone[i]
@@ -67,7 +67,7 @@ def greedy_model(
                 j = order[k]
                 if waiting > 0.0 and parting[i] <= target[j]:
                     taken = min(waiting, left)
-                    income -= taken * parting[i]
+                    paid -= taken * parting[i]
                     if to_end:
                         ending += taken
                     else:
@@ -86,18 +86,18 @@ def greedy_model(
                     left -= taken
             if to_end:
                 taken = min(waiting, left)
-                income -= taken * parting[i]
+                paid -= taken * parting[i]
                 ending += taken
         if to_end:
-            income += (ending + reach[i]) * best_end
+            paid += (ending + reach[i]) * best_end
         else:
             matrix[s, best] += reach[i]
         for j in range(states):
             if per_transition:
-                income += matrix[s, j] * reward[s, i - s * actions, j]
+                paid += matrix[s, j] * reward[s, i - s * actions, j]
             matrix[s, j] *= -gamma
         matrix[s, s] += 1.0
-        matrix[s, states] = income
+        matrix[s, states] = paid
 
 
 @compiled

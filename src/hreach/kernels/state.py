@@ -1,4 +1,4 @@
-"""What the kernels pass around: the rule of a run, the belief of an agent, the world; and a few constants."""
+"""What the kernels pass around: the rule of a run, what was seen, the planner's table, the world; a few constants."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hreach.compiling import Array
 TIE = 1e-9  # relative difference below which two action values count as equal
 PIECE = 1 << 22  # multiplications of sweeps between two looks at the world: some milliseconds
 FINEST = 4e-16  # relative residual below which doubles cannot go
-TICK = 1.01  # growing constants are brought up to date when t + 2 has grown by this factor
+NEWS = 64  # pairs that a model remembers to have changed; of more, all count as changed
 
 
 class Rule(NamedTuple):
     """What stays fixed during a run."""
 
     reward: Array  # known reward: (S, A, S), or (S, A, 1) if it does not depend on s'; (0, 0, 0) if unknown
-    parameters: Array  # (S, A, P), the formula's constants for each pair; where they grow, what ln(t + 2) multiplies
+    parameters: Array  # (S, A, P), the formula's constants for each pair, or what a schedule makes them of
     preference: NDArray[np.int64]  # actions in the order in which ties are broken; empty: at random
     gamma: float
     tolerance: float
@@ -31,21 +31,31 @@ class Rule(NamedTuple):
     freeze_at: float  # a pair with this much weight learns no more
     random_action: float  # probability of an action drawn uniformly
     reward_share: float  # of the reach of a pair, what counts for a reward that is learnt: `refresh`
-    adaptive: bool  # constants grow less where a try is dear: `grow`
+    asks_certainty: bool  # the schedule wants the certainty-equivalent values: `revise`
+    draws: bool  # what is planned with is a draw from the posterior, renewed when the schedule says so
     ends: bool  # whether an episode can end
 
 
-class Belief(NamedTuple):
-    """What an agent has seen (counts, total, income), what it hopes (mean .. radius), its plan, and its clock.
+class Seen(NamedTuple):
+    """What was counted: all that a model of counts remembers."""
+
+    counts: Array  # (S, A, S) alpha(s, a, s'): prior weight and samples
+    ended: Array  # (S, A, S) how many of these samples ended the episode
+    total: Array  # (S, A) alpha(s, a), the sum of counts
+    reward_sum: Array  # (S, A) sum of rewards, the prior's included
+    terminal: NDArray[np.bool_]  # (S,) closed: episodes ended here, and nothing was seen to go on from here
+    open: NDArray[np.bool_]  # (S,) left, or entered without an end
+    samples: Array  # (1,) how many samples were learnt
+    news: NDArray[np.int64]  # (1 + NEWS,) how many pairs changed since the last plan, and which; -1: any
+
+
+class Table(NamedTuple):
+    """What a planner holds: the optimistic model, the plan, the constants in force.
 
     Pair i = s A + a is lane i % 4 of block i // 4, and arrays over pairs are padded to whole blocks: a sweep keeps
     four sums going, so that the additions of one do not wait for each other; each sum runs in the order of the states.
     """
 
-    counts: Array  # (S, A, S) alpha(s, a, s'): prior weight and samples
-    ended: Array  # (S, A, S) how many of these samples ended the episode
-    total: Array  # (S, A) alpha(s, a), the sum of the above
-    income: Array  # (S, A) sum of rewards, the prior's included
     mean: Array  # (blocks, S, 4) (1 - w) times the mean model, without what ended in open states
     gone: Array  # (4 blocks,) (1 - w) times the weight of that
     parting: Array  # (4 blocks,) where the reward depends on s': the mean reward of that
@@ -57,11 +67,9 @@ class Belief(NamedTuple):
     order: NDArray[np.int64]  # (S,) workspace
     target: Array  # (S,) workspace
     matrix: Array  # (S, S + 1) workspace
-    clock: Array  # (2,) t, the number of samples, and what t was when the constants last grew (inf: they do not)
     constants: Array  # (S, A, P), the formula's constants now
-    plain: Array  # (S,) where they are adaptive: the value without hope when they last grew
-    terminal: NDArray[np.bool_]  # (S,) closed: episodes ended here, and nothing was seen to go on from here
-    open: NDArray[np.bool_]  # (S,) left, or entered without an end
+    certain: Array  # (S,) where the schedule asks: the certainty-equivalent value when constants were last revised
+    due: Array  # (1,) the number of samples at which constants are to be revised (inf: never)
 
 
 class World(NamedTuple):

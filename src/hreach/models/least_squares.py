@@ -36,9 +36,6 @@ _ZERO: Eight = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 class Factor:
     """Explicit state of one least-squares problem with n features, k outputs and B blocks; see the module."""
 
-    SAVED = ("gram", "moments", "root", "rotated", "count", "error_mean", "error_max", "least", "most")
-    SAVED_SPECTRUM = ("values", "vectors", "spectrum_count")
-
     def __init__(self, n: int, outputs: int, blocks: int, ridge: float, tolerance: float) -> None:
         self.ridge, self.tolerance = ridge, tolerance
         self.gram = np.zeros((blocks, n, n))  # X'X
@@ -62,7 +59,10 @@ class Factor:
         self._lanes = np.zeros((n, _LANES)), np.zeros(_LANES, dtype=np.int64)
         self._work = np.zeros(n), np.zeros(n), np.zeros(outputs)
         self._transposed = np.zeros((outputs, n))
-        self._state = (*(getattr(self, name) for name in self.SAVED), self.version)  # what a sample changes
+        self._state = (  # what a sample changes
+            self.gram, self.moments, self.root, self.rotated, self.count, self.error_mean, self.error_max, self.least,
+            self.most, self.version,
+        )  # fmt: skip
         numbers = np.zeros((1, n)), np.zeros((1, outputs)), self.count, self._work
         self._learn = resolved(_learn, 0, 0, self._state, ridge, tolerance, *numbers)
         self._solve = resolved(_solve, self.root, self.rotated, 0, self._transposed, self._weights)
@@ -131,9 +131,15 @@ class Factor:
             self._spectrum = Spectrum(self.values, self.vectors)
         return self._spectrum
 
-    def restore(self, name: str, array: NDArray[Any]) -> None:
+    def saved(self) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
+        """All that was learnt, and the last eigenvalues, by name; the arrays themselves."""
+        names = ("gram", "moments", "root", "rotated", "count", "error_mean", "error_max", "least", "most")
+        spectrum = {"values": self.values, "vectors": self.vectors, "spectrum_count": self.spectrum_count}
+        return dict(zip(names, self._state, strict=False)) | spectrum
+
+    def restore(self, name: str, array: NDArray[np.generic]) -> None:
         """Put back one of the saved arrays."""
-        getattr(self, name)[...] = array
+        self.saved()[name][...] = array
         self.samples = int(self.count.sum())
         self.version += 1
         self._spectrum = None

@@ -17,10 +17,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
 
 from hreach.errors import InputError, at_least, positive, require, whole
 from hreach.models.feature_map import Array, FeatureMap, Integers, check_actions, check_states, in_range
 from hreach.models.features import ActionBlocks
+from hreach.models.fixed import FixedModel
 from hreach.models.flat import Flat
 from hreach.models.flattening import flatten
 from hreach.models.least_squares import Factor
@@ -108,7 +110,10 @@ class LinearModel:
         """The least and the most of 0 and what was regressed so far, per output, (nS,) each."""
         if len(self.factors) == 1:  # the arrays themselves, which the next samples change
             return self.factors[0].least, self.factors[0].most
-        least, most = (self._join([getattr(f, name)[None] for f in self.factors]) for name in ("least", "most"))
+        least, most = (
+            self._join([f.least[None] for f in self.factors]),
+            self._join([f.most[None] for f in self.factors]),
+        )
         return least.ravel(), most.ravel()
 
     def factor(self, output: int) -> Factor:
@@ -210,10 +215,27 @@ class LinearModel:
         """The block of each action in the first factor."""
         return self._block(actions, self.bases[0][1])
 
+    def drawn(self, sigma: Array, generator: np.random.Generator) -> FixedModel:
+        """Weights theta^ + sigma R^-1 z, z standard normal, R'R = A: a draw from N(theta^, sigma^2 A^-1) per output."""
+        draws = []
+        for f, columns in zip(self.factors, self._columns, strict=True):
+            z = generator.standard_normal(f.weights().shape) * sigma[columns]
+            draws.append(f.weights() + np.stack([solve_triangular(R, each) for R, each in zip(f.root, z, strict=True)]))
+        within = tuple(bound.copy() for bound in self.seen_changes)
+
+        def predicts(states: Array, actions: Integers) -> Array:
+            seen = self.features(states, actions)
+            parts = [np.einsum("ij,ijk->ik", phi, w[block]) for w, (phi, block) in zip(draws, seen, strict=True)]
+            result = self._join(parts)
+            if self.truncate:
+                np.clip(result, *within, out=result)
+            return result + states[:, self.components] if self.target == "change" else result
+
+        return FixedModel(predicts, self.outputs)
+
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """All that was learnt, as plain arrays; the last eigenvalues too, so that a resumed run goes the same way."""
-        names = (*Factor.SAVED, *Factor.SAVED_SPECTRUM)
-        return {f"{i}.{name}": getattr(f, name).copy() for i, f in enumerate(self.factors) for name in names}
+        return {f"{i}.{name}": saved.copy() for i, f in enumerate(self.factors) for name, saved in f.saved().items()}
 
     def load_state_dict(self, saved: Mapping[str, ArrayLike]) -> None:
         """Restore what `state_dict` gave; the features, ridge and other settings must be the same."""

@@ -13,7 +13,7 @@ import math
 from hreach.compiling import Array
 from hreach.errors import at_least, one_of, positive
 from hreach.optimism.bolt import ACCURACY, horizon
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
 
 
@@ -24,11 +24,11 @@ def bonus(counts: Array, total: float, reward: float, parameters: Array) -> tupl
 
 def build(
     problem: Problem, beta: float | None = None, accuracy: float | None = None, freeze_at: float | None = None
-) -> Strategy:
+) -> TabularOptimism:
     """beta by hand, or from theory: 2 H^2 times the range of rewards, H the horizon for `accuracy` (default .01)."""
     one_of(beta=beta, accuracy=accuracy)
     stop = math.inf if freeze_at is None else positive("freeze_at", freeze_at)
     if beta is not None:
-        return Strategy(bonus, {"beta": at_least("beta", beta, 0)}, "given", freeze_at=stop)
+        return TabularOptimism(bonus, {"beta": at_least("beta", beta, 0)}, "given", freeze_at=stop)
     H = horizon(problem.gamma, ACCURACY if accuracy is None else accuracy)
-    return Strategy(bonus, {"beta": 2.0 * H**2 * problem.values.reward_range}, "theory", {"H": H}, stop)
+    return TabularOptimism(bonus, {"beta": 2.0 * H**2 * problem.values.reward_range}, "theory", {"H": H}, stop)

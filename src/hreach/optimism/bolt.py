@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from hreach.errors import one_of, positive
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
-from hreach.reach.weight import check_h, hopeful
+from hreach.reach.weight import check_h, reach_formula
 
 ACCURACY = 0.01  # of the horizon, unless given
 
@@ -26,10 +26,10 @@ def horizon(gamma: float, accuracy: float) -> int:
     return max(1, math.ceil(math.log(positive("accuracy", accuracy) * (1 - gamma)) / math.log(gamma)))
 
 
-def build(problem: Problem, eta: float | None = None, accuracy: float | None = None) -> Strategy:
+def build(problem: Problem, eta: float | None = None, accuracy: float | None = None) -> TabularOptimism:
     """eta by hand, or from theory: the horizon for `accuracy` (.01 if not given)."""
     one_of(eta=eta, accuracy=accuracy)
     if eta is not None:
-        return Strategy(hopeful, {"eta": check_h(eta)}, "given")
+        return TabularOptimism(reach_formula, {"eta": check_h(eta)}, "given")
     H = horizon(problem.gamma, ACCURACY if accuracy is None else accuracy)
-    return Strategy(hopeful, {"eta": float(H)}, "theory", {"H": H})
+    return TabularOptimism(reach_formula, {"eta": float(H)}, "theory", {"H": H})

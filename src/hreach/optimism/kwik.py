@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from hreach.compiling import Array
 from hreach.errors import at_least, positive, require
 from hreach.models.linear import LinearModel
-from hreach.optimism.linear import Hope
+from hreach.optimism.linear import LinearOptimism
 from hreach.problems.task import Task
 
 
@@ -44,15 +44,16 @@ class KnownWithin:
 
     def __call__(
         self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        """(zeros (N,), which pairs are known (N,))."""
+    ) -> Array:
+        """0 where a pair is known, infinite where it is not: (N,)."""
         gain, w = model.known_terms(states, actions)
         Delta = model.error_mean if self.Delta is None else self.Delta
         scale = np.sqrt(2 * max(np.log(2 * model.outputs / self.delta), 0.0))
         error = Delta * np.sqrt(np.maximum(gain, 0.0)) * scale + 2 * self.c3 * w
         allowed = self.epsilon * (1 - self.gamma)
         loss = slope if self.sensitivity is None else self.sensitivity
-        return np.zeros(len(states)), (error * loss * np.sqrt(model.outputs) <= allowed).all(axis=1)
+        known = (error * loss * np.sqrt(model.outputs) <= allowed).all(axis=1)
+        return np.where(known, 0.0, np.inf)
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ class KnownByThresholds:
 
     def __call__(
         self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        """(zeros (N,), which pairs are known (N,))."""
+    ) -> Array:
+        """0 where a pair is known, infinite where it is not: (N,)."""
         gain, w = model.known_terms(states, actions)
         known = (np.sqrt(np.maximum(gain, 0.0)) <= self.alpha1) & (w <= self.alpha2)
-        return np.zeros(len(states)), known.all(axis=1)
+        return np.where(known.all(axis=1), 0.0, np.inf)
 
 
 def build(
@@ -81,7 +82,7 @@ def build(
     alpha2: float | None = None,
     store: str = "all",
     by: str = "slope",
-) -> Hope:
+) -> LinearOptimism:
     """From epsilon (Delta: the running mean residual unless given), or alpha1 and alpha2 by hand.
 
     by      how a value error becomes an error of the model: "slope" or "noise", see the module
@@ -89,11 +90,13 @@ def build(
     """
     require(store in ("all", "unknown"), "store", store, "'all' or 'unknown'")
     require(by in ("slope", "noise"), "by", by, "'slope' or 'noise'")
+    selective = store == "unknown"
     if alpha1 is not None or alpha2 is not None:
         rule = KnownByThresholds(at_least("alpha1", alpha1, 0), at_least("alpha2", alpha2, 0))
-        return Hope(rule, learn_known=store == "all")
+        return LinearOptimism(rule, selective=selective, constants={"alpha1": rule.alpha1, "alpha2": rule.alpha2})
     given = None if Delta is None else at_least("Delta", Delta, 0)
     eps = positive("epsilon (or alpha1 and alpha2)", epsilon)
     sensitivity = None if by == "slope" else max(abs(v) for v in task.values) / task.sigma
     within = KnownWithin(eps, positive("delta", delta), given, positive("c3", c3), task.gamma, sensitivity)
-    return Hope(within, learn_known=store == "all")
+    constants = {"epsilon": eps, "delta": within.delta, "Delta": "mean" if given is None else given, "c3": within.c3}
+    return LinearOptimism(within, selective=selective, constants={**constants, "by": by})

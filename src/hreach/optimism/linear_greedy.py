@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from hreach.errors import number, require
-from hreach.optimism.linear import Hope, Plain
+from hreach.optimism.linear import LinearOptimism
 from hreach.problems.task import Task
 
 
-def build(task: Task, epsilon: float = 0.1) -> Hope:
+def build(task: Task, epsilon: float = 0.1) -> LinearOptimism:
     """The best action under the model, but with probability epsilon one drawn uniformly."""
-    return Hope(Plain(), random_action=probability(epsilon))
+    chance = probability(epsilon)
+    return LinearOptimism(random_action=chance, constants={"epsilon": chance})
 
 
-def true_model(task: Task, epsilon: float = 0.0) -> Hope:
+def true_model(task: Task, epsilon: float = 0.0) -> LinearOptimism:
     """The same with the true model: what the planner earns when there is nothing left to learn."""
-    return Hope(Plain(), random_action=probability(epsilon), truth=True)
+    chance = probability(epsilon)
+    return LinearOptimism(random_action=chance, truth=True, constants={"epsilon": chance})
 
 
 def probability(epsilon: object) -> float:

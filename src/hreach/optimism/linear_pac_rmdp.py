@@ -20,25 +20,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.compiling import Array
-from hreach.errors import at_least, require
+from hreach.errors import InputError, at_least, require
 from hreach.models.linear import LinearModel
-from hreach.optimism.linear import Hope, Plain
+from hreach.optimism.linear import LinearOptimism
 from hreach.problems.task import Task
+from hreach.reach.growing import growth, is_growing
 from hreach.reach.interval import Interval
 
 
 @dataclass(frozen=True)
 class Bonus:
-    """L times the length of the interval; everything counts as known."""
+    """L times the length of the interval."""
 
     interval: Interval
 
     def __call__(
         self, model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        """(L ||I_h|| (N,), all True). Paper: Algorithm 2."""
-        length = self.interval.length(model, states, actions, calls)
-        return slope * length, np.ones(len(states), dtype=np.bool_)
+    ) -> Array:
+        """L ||I_h||, (N,). Paper: Algorithm 2."""
+        return slope * self.interval.length(model, states, actions, calls)
 
 
 def build(
@@ -52,21 +52,29 @@ def build(
     optimism: Any = "bonus",
     reward_sigma: float = 0.0,
     c: float | None = None,
-) -> Hope:
+) -> LinearOptimism:
     """h a number of at least 0, or "growing" (c ln(t + 2), c = .5 unless given).
 
     interval       "exact" or "paper", see `Interval`
     Delta          given, or the running "mean" or "max" of the residuals
     z_rule         for "paper": adding 1 to eigenvalues below 1 ("small"), or only where X'X is singular ("singular"),
                    which follows the print more closely but explodes while X'X is ill-conditioned
-    optimism       "bonus" (L ||I_h||), or "shift": the planner takes the most hopeful next state inside the interval
+    optimism       "bonus" (L ||I_h||), or "shift": the planner takes the best next state inside the interval
     reward_sigma   where the reward is learnt: the standard deviation of its noise, for an interval of its own
     """
+    if isinstance(h, str) and h == "adaptive":
+        raise InputError(
+            "h is 'adaptive', but must be a number or 'growing': what one try costs is known of every pair of a table, "
+            "and of a linear model only where it plans."
+        )
     require(optimism in ("bonus", "shift"), "optimism", optimism, "'bonus' or 'shift'")
     reach = Interval(interval, h, task.sigma, Delta=Delta, delta=delta, noise=noise, z_rule=z_rule, c=c)
     about = at_least("reward_sigma", reward_sigma, 0)
     estimated = Delta if isinstance(Delta, str) else "mean"  # a Delta given for the state says nothing of the reward
     reward = Interval(interval, h, about, Delta=estimated, delta=delta, noise=noise, z_rule=z_rule, c=c)
+    constants = {"h": h, "interval": interval, "Delta": Delta, "delta": delta, "noise": noise, "optimism": optimism}
+    constants |= {"c": growth(c)} if is_growing(h) else {}
+    settings: dict[str, Any] = {"constants": constants, "reward_reach": reward, "reach": reach.least_h}
     if optimism == "shift":
-        return Hope(Plain(), shift=reach, reward_reach=reward)
-    return Hope(Bonus(reach), reward_reach=reward)
+        return LinearOptimism(shift=reach, **settings)
+    return LinearOptimism(Bonus(reach), **settings)

@@ -21,7 +21,7 @@ import numpy as np
 
 from hreach.compiling import Array
 from hreach.errors import at_least, one_of, positive, require
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
 
 DELTA = 0.1  # unless given
@@ -68,7 +68,7 @@ def build(
     m: float | None = None,
     m_constant: float | None = None,
     freeze: bool = False,
-) -> Strategy:
+) -> TabularOptimism:
     """From theory: (epsilon, delta), or (m, delta); delta is .1 unless given. By hand: `radius`, the radius at n = 1.
 
     `freeze` stops learning a pair after m samples, as the analysis does. Where rewards are learnt, their interval
@@ -87,10 +87,10 @@ def build(
     freeze_at = p.prior + m if freeze and m is not None else math.inf
     if radius is not None:
         constants = {"radius": at_least("radius", radius, 0), "reward_radius": reward}
-        return Strategy(optimistic, constants, "given", facts, freeze_at)
+        return TabularOptimism(optimistic, constants, "given", facts, freeze_at)
     assert m is not None
     constants = {"radius": radius_constant(p.states, p.actions, m, delta), "reward_radius": reward}
-    return Strategy(optimistic, constants, "theory", facts, freeze_at)
+    return TabularOptimism(optimistic, constants, "theory", facts, freeze_at)
 
 
 def _reward_constant(problem: Problem, m: float, delta: float) -> float:

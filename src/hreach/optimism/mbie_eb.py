@@ -16,7 +16,7 @@ import numpy as np
 from hreach.compiling import Array
 from hreach.errors import InputError, at_least, one_of
 from hreach.optimism.mbie import DELTA, log, threshold
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
 
 
@@ -40,13 +40,13 @@ def build(
     beta: float | None = None,
     m: float | None = None,
     m_constant: float | None = None,
-) -> Strategy:
+) -> TabularOptimism:
     """From theory: (epsilon, delta), or (m, delta); delta is .1 unless given. By hand: beta."""
     one_of(beta=beta, epsilon=epsilon, m=m)
     one_of(beta=beta, delta=delta)
     one_of(beta=beta, m=m, m_constant=m_constant)
     if beta is not None:
-        return Strategy(optimistic, {"beta": at_least("beta", beta, 0)}, "given")
+        return TabularOptimism(optimistic, {"beta": at_least("beta", beta, 0)}, "given")
     delta = DELTA if delta is None else delta
     m = threshold(problem, epsilon, delta, m, m_constant, needed=True)
     assert m is not None
@@ -57,4 +57,4 @@ def build(
             f"epsilon is {epsilon!r} and delta is {delta!r}, which give m = {m:.4g} and no real beta "
             "(2|S||A|m must be at least delta); choose a smaller epsilon, or give beta."
         )
-    return Strategy(optimistic, {"beta": value}, "theory", {"m": m})
+    return TabularOptimism(optimistic, {"beta": value}, "theory", {"m": m})

@@ -3,8 +3,8 @@
     h*(s, a) = n z / (1 - z),    z = 2 sqrt(2 [ln(2^|S| - 2) - ln(delta / (2|S||A|m))] / n(s, a)),
 
 so that h* / (n + h*) = z. For z >= 1 every model is within reach (h* infinite). Mixing moves the mass z, taken from
-all states alike, where MBIE moves at most z / 4, taken from the worst: Algorithm 1 with this h hopes for more than
-MBIE does and does not behave identically.
+all states alike, where MBIE moves at most z / 4, taken from the worst: Algorithm 1 with this h is more
+optimistic than MBIE and does not behave identically.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from hreach.compiling import Array
 from hreach.errors import one_of
 from hreach.optimism.mbie import radius_constant, threshold
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
 
 
@@ -37,11 +37,11 @@ def build(
     delta: float = 0.1,
     m: float | None = None,
     m_constant: float | None = None,
-) -> Strategy:
+) -> TabularOptimism:
     """From (epsilon, delta), or (m, delta)."""
     one_of(epsilon=epsilon, m=m)
     one_of(m=m, m_constant=m_constant)
     m = threshold(problem, epsilon, delta, m, m_constant, needed=True)
     assert m is not None
     constants = {"radius": radius_constant(problem.states, problem.actions, m, delta)}
-    return Strategy(optimistic, constants, "theory", {"m": m})
+    return TabularOptimism(optimistic, constants, "theory", {"m": m})

@@ -1,4 +1,4 @@
-"""PAC-RMDP(h), Algorithm 1 of the paper: hope for whatever h more samples of each pair could show.
+"""PAC-RMDP(h), Algorithm 1 of the paper: plan with the best that h more samples of each pair could show.
 
     V~(s) = max_a { sum_s' alpha(s,a,s') / (alpha(s,a) + h) [R(s,a,s') + gamma V~(s')]
                     + h / (alpha(s,a) + h) max_s' [R(s,a,s') + gamma V~(s')] }                     (Paper: Eq. (1))
@@ -15,9 +15,9 @@ What can be said. With probability 1 - delta, |V* - V^{d*}_{L,t,h}| is at most o
 of the pair that has fewest (`theory.reachable_error`), and h_t passes every bound: V^{d*}_{L,t,h_t} tends to V*.
 A pair that is left alone is judged by the weight h_t/(n + h_t), which tends to 1, so sooner or later by the best that
 it could be; with a fixed h the first few samples may decide for ever. While h_t rises from h to h + 1, V~ is at least
-that of h (Lemma 1 at h) and its hope at most that of h + 1, so Theorem 1 and Corollaries 1 and 2 hold for the steps of
-this phase with h + 1 in their counts of bad steps and V^{d*} at h: t + 2 grows by the factor e^{1/c} in a phase and the
-count like h, that is like ln t, so the share of bad steps tends to 0.
+that of h (Lemma 1 at h) and its optimism at most that of h + 1, so Theorem 1 and Corollaries 1 and 2 hold for the
+steps of this phase with h + 1 in their counts of bad steps and V^{d*} at h: t + 2 grows by the factor e^{1/c} in a
+phase and the count like h, that is like ln t, so the share of bad steps tends to 0.
 
 What cannot. The phases do not add up to one statement about a lifetime, no statement knows a best c, and the numbers
 of Theorem 1 are far beyond the lifetimes (10^2 to 10^5 steps) at which growing is measured to do well. Whoever needs a
@@ -46,10 +46,11 @@ from numpy.typing import ArrayLike
 from hreach.compiling import Array, Formula
 from hreach.errors import InputError, at_least, positive, require, shown
 from hreach.guarantees.theory.ingredients import known_threshold
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.schedules import adaptive, growing
+from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
 from hreach.reach.growing import growth, is_growing
-from hreach.reach.weight import check_h, hopeful
+from hreach.reach.weight import check_h, reach_formula
 
 ADAPTIVE = 2.0  # c of an adaptive h
 REWARD_SHARE = 0.1  # unless given
@@ -63,10 +64,10 @@ def build(
     epsilon: float | None = None,
     delta: float | None = None,
     reward_share: float | None = None,
-) -> Strategy:
+) -> TabularOptimism:
     """h: a number, an array (S, A), or a function of n = alpha(s, a) in plain arithmetic; h >= 0, real.
 
-    Or "growing": h = c ln(t + 2), c above 0, .5 unless given; or "adaptive". When: `kernels.schedule`.
+    Or "growing": h = c ln(t + 2), c above 0, .5 unless given; or "adaptive". When: `hreach.optimism.schedules`.
 
     freeze_at   samples after which a pair is learnt no more (default: never); "theory": the m of Theorem 1 for
                 `epsilon` and `delta` (.1 unless given), the agent for which the bounds are proved
@@ -79,18 +80,20 @@ def build(
     if frozen and (is_growing(h) or isinstance(h, str) or callable(h)):
         raise InputError(f"h is {shown(h)}, but must be numbers where freeze_at, epsilon or delta is given.")
     if is_growing(h):
-        return Strategy(hopeful, {"c": growth(c)}, "given", growing=True, reward_share=share)
+        return TabularOptimism(reach_formula, {"c": growth(c)}, "given", schedule=growing, reward_share=share)
     require(c is None, "c", c, "left out unless h is 'growing'")
     if isinstance(h, str) and h == "adaptive":
-        return Strategy(hopeful, {"c": ADAPTIVE}, "given", growing=True, adaptive=True, reward_share=share)
+        return TabularOptimism(
+            reach_formula, {"c": ADAPTIVE}, "given", schedule=adaptive, asks_certainty=True, reward_share=share
+        )
     if callable(h):
-        return Strategy(_hopeful_by(h), {}, "given", reward_share=share)
+        return TabularOptimism(_reach_by(h), {}, "given", reward_share=share)
     table = check_h(h)
     shape = (problem.states, problem.actions)
     require(table.shape in ((), shape), "h shape", table.shape, f"a number or an array of shape {shape}")
     facts = _freezing(problem, float(table.max()), freeze_at, epsilon, delta)
     stop = problem.prior + facts["m"] if facts else math.inf
-    return Strategy(hopeful, {"h": table}, "given", facts, stop, reward_share=share)
+    return TabularOptimism(reach_formula, {"h": table}, "given", facts, stop, reward_share=share)
 
 
 def _freezing(
@@ -106,11 +109,11 @@ def _freezing(
     return {} if freeze_at is None else {"m": positive("freeze_at", freeze_at)}
 
 
-def _hopeful_by(h: Callable[[float], float]) -> Formula:
-    """`hopeful` with h a function of the pair's weight; a negative or nan h counts as 0."""
+def _reach_by(h: Callable[[float], float]) -> Formula:
+    """`reach_formula` with h a function of the pair's weight; a negative or nan h counts as 0."""
     inner = njit(h)
 
-    def hopeful_by(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
+    def reach_by(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
         extra = float(inner(total))
         if not extra > 0.0:
             return 0.0, 0.0, 0.0
@@ -118,4 +121,4 @@ def _hopeful_by(h: Callable[[float], float]) -> Formula:
             return 1.0, 0.0, 0.0
         return extra / (total + extra), 0.0, 0.0
 
-    return hopeful_by
+    return reach_by

@@ -18,7 +18,7 @@ import numpy as np
 
 from hreach.compiling import Array
 from hreach.errors import at_least, one_of, positive
-from hreach.optimism.tabular import Strategy
+from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
 
 
@@ -43,7 +43,7 @@ def _rho(states: int, actions: int, delta: float) -> float:
     return positive("delta", delta) / (2 * states**2 * actions**2)
 
 
-def build(problem: Problem, delta: float | None = None, beta: float | None = None) -> Strategy:
+def build(problem: Problem, delta: float | None = None, beta: float | None = None) -> TabularOptimism:
     """From theory: delta. By hand: beta, the weight of sigma_P.
 
     Where rewards are learnt, beta_R follows beta in the theory's proportion; for gamma = 0, where that has no meaning,
@@ -60,4 +60,4 @@ def build(problem: Problem, delta: float | None = None, beta: float | None = Non
         scale = p.gamma * p.states * p.values.span
         beta_reward = value / scale if scale > 0 else value
     reward = {"beta_reward": beta_reward if p.reward is None else 0.0, "r_max": p.r_max, "r_min": p.r_min}
-    return Strategy(spread_bonus, {"beta": value, **reward}, "theory" if beta is None else "given")
+    return TabularOptimism(spread_bonus, {"beta": value, **reward}, "theory" if beta is None else "given")

@@ -1,1 +1,1 @@
-"""The value of the most hopeful model. The compiled planner is `hreach.kernels.plan`."""
+"""From a model and an optimism to values: sweeps over a table, a grid of states, a tree of actions."""

@@ -29,12 +29,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from hreach.compiling import Array, announcing, compiled
 from hreach.errors import InputError, discount, positive, require, whole
+from hreach.kernels.acting import choose
 from hreach.planners.slope import steepest
-from hreach.randomness.streams import uniform
 
 Index = NDArray[np.int64]
 RBF_CELLS = 3
-TIE = 1e-9  # relative difference below which two action values count as equal
+Interpolation = Literal["multilinear", "rbf", "projection"]
 KINDS = ("multilinear", "rbf", "projection")
 _LARGEST = 50_000_000  # weights held at once: 800 MB with their indices
 _RIDGE = 1e-6  # of the projection: radial functions one spacing wide are nearly dependent
@@ -48,7 +48,7 @@ class Grid:
     low: Array
     high: Array
     shape: tuple[int, ...]
-    interpolation: Literal["multilinear", "rbf", "projection"] = "multilinear"
+    interpolation: Interpolation = "multilinear"
     points: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -158,7 +158,6 @@ def _best_action(
     """The action with the largest interpolated q (N, A C), C = q.shape[1] / values.size; ties are drawn."""
     _weights(state.reshape((1, state.size)), low, spacing, shape, cells, averages, index, weight)
     choices = q.shape[1] // values.size
-    best = -np.inf
     for a in range(values.size):
         values[a] = -np.inf
         for c in range(choices):
@@ -166,18 +165,7 @@ def _best_action(
             for k in range(index.shape[1]):
                 total += weight[0, k] * q[index[0, k], a * choices + c]
             values[a] = max(values[a], total)
-        best = max(best, values[a])
-    least = best - TIE * max(1.0, abs(best))
-    tied = 0
-    for a in range(values.size):
-        tied += values[a] >= least
-    chosen = int(uniform(stream) * tied) if tied > 1 else 0
-    for a in range(values.size):
-        if values[a] >= least:
-            if chosen == 0:
-                return a
-            chosen -= 1
-    return 0
+    return choose(values, 0, values.size, 0.0, index[0, :0], stream)
 
 
 _best_action_announced = announcing(_best_action)
@@ -290,32 +278,32 @@ class GridPlanner:
             )
         )
 
-    def plan(self, reward: Array, next_states: Array, goes_on: Array, chance: Array) -> None:
-        """Plan with reward (N A,), next states (J, N A, d), which of them go on (J, N A) and their chances (J,).
+    def plan(self, reward: Array, next_states: Array, chance: Array) -> None:
+        """Plan with reward (N A,), next states (J, N A, d) and the chances (J, N A) to go on in them.
 
         J = 1 plans with the mean; more are the nodes of a quadrature over the noise.
         """
         self.check_size(len(chance))
         if self.grid.interpolation == "projection":
-            self._plan_projected(reward, next_states, goes_on, chance)
+            self._plan_projected(reward, next_states, chance)
             return
-        index, weight = self._mixed(next_states, goes_on, chance)
+        index, weight = self._mixed(next_states, chance)
         shape = (len(self.value), self.actions)
         _, self.residual = _iterate_announced(
             np.ascontiguousarray(reward.reshape(shape)), index, weight, self.gamma, self.low, self.high,
             self.tolerance, 30, self.value, self.q, self._policy,
         )  # fmt: skip
 
-    def _mixed(self, next_states: Array, goes_on: Array, chance: Array) -> tuple[Index, Array]:
+    def _mixed(self, next_states: Array, chance: Array) -> tuple[Index, Array]:
         """Points and weights (N A, J K) of the nodes of a quadrature together."""
         parts = [self.grid.weights(states) for states in next_states]
-        weight = [part * (p * on)[:, None] for (_, part), p, on in zip(parts, chance, goes_on, strict=True)]
+        weight = [part * p[:, None] for (_, part), p in zip(parts, chance, strict=True)]
         index = np.ascontiguousarray(np.concatenate([i for i, _ in parts], axis=1))
         return index, np.ascontiguousarray(np.concatenate(weight, axis=1))
 
-    def _plan_projected(self, reward: Array, next_states: Array, goes_on: Array, chance: Array) -> None:
+    def _plan_projected(self, reward: Array, next_states: Array, chance: Array) -> None:
         """Back up all points, then project, until nothing changes or `_SWEEPS` are over."""
-        index, weight = self._mixed(next_states, goes_on, chance)
+        index, weight = self._mixed(next_states, chance)
         for _ in range(_SWEEPS):
             expected = (weight * self._fitted(self.value)[index]).sum(axis=1)
             self.q = np.clip(reward + self.gamma * expected, self.low, self.high).reshape(self.q.shape)

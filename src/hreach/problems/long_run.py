@@ -12,19 +12,15 @@ T the states of no closed class, x the expected visits to them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from hreach.problems.arrays import Array, Sparse
 from hreach.problems.solving import solved_sparse
 
-Array = NDArray[np.float64]
 
-
-def long_run(chain: Any, start: Array) -> Array:
+def long_run(chain: Sparse, start: Array) -> Array:
     """The share of time in each state, (S,), of a chain (S, S), sparse, from the distribution `start` (S,)."""
     matrix = sparse.csr_array(chain)
     matrix.eliminate_zeros()
@@ -46,7 +42,7 @@ def long_run(chain: Any, start: Array) -> Array:
     return np.asarray(share / share.sum())
 
 
-def _stationary(chain: Any) -> Array:
+def _stationary(chain: Sparse) -> Array:
     """pi with pi = pi chain and sum pi = 1, for one class: the last equation, which the others imply, is replaced."""
     size = chain.shape[0]
     if size == 1:

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -35,12 +34,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from hreach.errors import InputError, array, discount, require
+from hreach.problems.arrays import Array, Sparse
 from hreach.problems.long_run import long_run
 from hreach.problems.ranges import ValueRange
 from hreach.problems.solving import Optimum, best_policy, solved
 from hreach.problems.tables import ROW_TOLERANCE, endings, of_entries, rewards, start_distribution, transitions
-
-Array = NDArray[np.float64]
 
 
 class TabularMDP:
@@ -52,7 +50,7 @@ class TabularMDP:
     here, once.
     """
 
-    def __init__(self, P: Any, R: Any, gamma: float, start: int | ArrayLike = 0, end: Any = None) -> None:
+    def __init__(self, P: object, R: object, gamma: float, start: int | ArrayLike = 0, end: object = None) -> None:
         self.gamma = discount(gamma)
         self._P, self.actions = transitions(P)
         self.states = self._P.shape[1]
@@ -78,7 +76,7 @@ class TabularMDP:
         begin = int(start) if start.ndim == 0 else start
         return cls(arrays["P"], arrays["R"], float(arrays["gamma"]), begin, arrays.get("end"))
 
-    def with_(self, *, R: Any = None, gamma: float | None = None) -> TabularMDP:
+    def with_(self, *, R: object = None, gamma: float | None = None) -> TabularMDP:
         """The same transitions with another reward or another discount."""
         table = self._table if R is None else R
         end = self._sparse(self._end) if self.ends else None
@@ -135,7 +133,7 @@ class TabularMDP:
 
     def reward_table(self) -> Array:
         """R as it was given, (S, A) or (S, A, S); of a sparse R, which is kept sparse, a dense copy (S, A, S)."""
-        return self._dense(self._table) if sparse.issparse(self._table) else np.asarray(self._table)
+        return self._table if isinstance(self._table, np.ndarray) else self._dense(self._table)
 
     @cached_property
     def expected_reward(self) -> Array:
@@ -179,22 +177,23 @@ class TabularMDP:
         return long_run(chain, self.start)
 
     @cached_property
-    def _goes_on(self) -> Any:
+    def _goes_on(self) -> Sparse:
         """P(s'|s, a) (1 - e(s, a, s')), shape (S A, S)."""
         return self._sparse(self.probability * (1 - self._end)) if self.ends else self._P
 
-    def _sparse(self, data: Array) -> Any:
+    def _sparse(self, data: Array) -> Sparse:
         """Numbers of the possible transitions as a matrix like P."""
-        return sparse.csr_array((data, self._P.indices, self._P.indptr), self._P.shape)
+        matrix: Sparse = sparse.csr_array((data, self._P.indices, self._P.indptr), self._P.shape)
+        return matrix
 
-    def _dense(self, matrix: Any) -> Array:
+    def _dense(self, matrix: Sparse) -> Array:
         return np.asarray(matrix.toarray()).reshape(self.states, self.actions, self.states)
 
     @cached_property
     def _optimum(self) -> Optimum:
         return best_policy(self._goes_on, self.expected_reward, self.gamma)
 
-    def _under(self, policy: ArrayLike) -> tuple[Any, Array]:
+    def _under(self, policy: ArrayLike) -> tuple[Sparse, Array]:
         """Transition matrix (S, S), without what ends the episode, and reward (S,) under a policy."""
         chosen = np.asarray(policy)
         shapes = ((self.states,), (self.states, self.actions))

@@ -13,7 +13,7 @@ from hreach.problems.sizes import Sizes
 
 @dataclass(frozen=True)
 class Problem:
-    """What an agent is told: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
+    """What an agent knows: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
 
     ends   whether an episode can end
     """

@@ -29,9 +29,8 @@ class Sizes:
         values = ValueRange(self.r_min, self.r_max, self.gamma, self.ends)
         above = "above 0" if self.r_min == 0 else f"above r_min, {self.r_min:g}, unless episodes can end"
         require(values.reward_range > 0, "r_max", self.r_max, above)
-        for name in ("per_transition", "ends"):
-            ok = isinstance(getattr(self, name), bool | np.bool_)
-            require(ok, name, getattr(self, name), "True or False")
+        for name, given in (("per_transition", self.per_transition), ("ends", self.ends)):
+            require(isinstance(given, bool | np.bool_), name, given, "True or False")
 
     @property
     def pairs(self) -> float:

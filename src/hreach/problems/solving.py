@@ -7,15 +7,15 @@ scipy's. Their rows sum to 1 or less: what is missing ends the episode.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-Array = NDArray[np.float64]
-Policy = NDArray[np.int64]
+from hreach.problems.arrays import Array, Ints, Matrix, Sparse
+
+Policy = Ints
 IMPROVES = 1e-12  # relative gain below which another action does not count as better
 
 
@@ -26,20 +26,20 @@ class Optimum(NamedTuple):
     policy: Policy
 
 
-def solved(chain: Any, reward: Array, gamma: float) -> Array:
+def solved(chain: Matrix, reward: Array, gamma: float) -> Array:
     """V = reward + gamma chain V, shapes (S, S) and (S,): the value of one policy."""
     size = chain.shape[0]
-    if sparse.issparse(chain):
-        return solved_sparse(sparse.eye_array(size, format="csc") - gamma * chain.tocsc(), reward)
-    return np.asarray(np.linalg.solve(np.eye(size) - gamma * chain, reward))
+    if isinstance(chain, np.ndarray):
+        return np.asarray(np.linalg.solve(np.eye(size) - gamma * chain, reward))
+    return solved_sparse(sparse.eye_array(size, format="csc") - gamma * chain.tocsc(), reward)
 
 
-def solved_sparse(system: Any, right: Array) -> Array:
+def solved_sparse(system: Sparse, right: Array) -> Array:
     """x with system x = right, shapes (N, N), sparse, and (N,)."""
     return np.asarray(splu(sparse.csc_matrix(system)).solve(right), dtype=np.float64)
 
 
-def best_policy(goes_on: Any, reward: Array, gamma: float, policy: Policy | None = None) -> Optimum:
+def best_policy(goes_on: Matrix, reward: Array, gamma: float, policy: Policy | None = None) -> Optimum:
     """V(s) = max_a reward(s, a) + gamma sum_s' goes_on(s'|s, a) V(s') by policy iteration, each policy solved exactly.
 
     goes_on: (S A, S), row s A + a, dense or sparse; reward: (S, A), expected. `policy` is where to begin (default: what

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from hreach.errors import InputError, array, require
+from hreach.problems.arrays import Array, Matrix, Sparse
 
-Array = NDArray[np.float64]
 Allowed = Callable[[Array], NDArray[np.bool_]]
 ROW_TOLERANCE = 1e-9
 
 
-def transitions(P: Any) -> tuple[Any, int]:
+def transitions(P: object) -> tuple[Sparse, int]:
     """P checked, as CSR of shape (S A, S) with sorted rows, and |A|."""
     if sparse.issparse(P):
-        matrix = sparse.csr_array(P, dtype=np.float64, copy=True)
+        matrix: Sparse = sparse.csr_array(P, dtype=np.float64, copy=True)
         states = matrix.shape[1]
         ok = states > 0 and matrix.shape[0] > 0 and matrix.shape[0] % states == 0
         require(ok, "P shape", matrix.shape, "(S * A, S) with S and A at least 1")
@@ -36,12 +35,12 @@ def transitions(P: Any) -> tuple[Any, int]:
     return matrix, actions
 
 
-def rewards(R: Any, shape: tuple[int, int]) -> Any:
+def rewards(R: object, shape: tuple[int, int]) -> Matrix:
     """R checked: dense (S, A) or (S, A, S), or CSR of P's shape (S A, S) with sorted rows."""
     return _table("R", R, shape, np.isfinite, "but every reward must be a finite number")
 
 
-def endings(end: Any, P: Any) -> Array:
+def endings(end: object, P: Sparse) -> Array:
     """e of every possible transition, in the order of P's entries."""
     if end is None:
         return np.zeros(P.nnz)
@@ -49,10 +48,10 @@ def endings(end: Any, P: Any) -> Array:
     return of_entries(table, P)
 
 
-def of_entries(table: Any, P: Any) -> Array:
+def of_entries(table: Matrix, P: Sparse) -> Array:
     """A table (S, A), (S, A, S) or sparse like P at every possible transition, in the order of P's entries."""
     rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-    if not sparse.issparse(table):
+    if isinstance(table, np.ndarray):
         flat = table.reshape(P.shape[0], -1)
         return np.ascontiguousarray(flat[rows, P.indices if table.ndim == 3 else 0])
     if table.nnz == 0:
@@ -79,12 +78,12 @@ def start_distribution(start: int | ArrayLike, states: int) -> Array:
     return weights
 
 
-def _table(field: str, given: Any, shape: tuple[int, int], allowed: Allowed, words: str) -> Any:
+def _table(field: str, given: object, shape: tuple[int, int], allowed: Allowed, words: str) -> Matrix:
     """A number for each pair or transition, all of them allowed; dense, or CSR with sorted rows."""
     states, actions = shape[1], shape[0] // shape[1]
     if sparse.issparse(given):
-        require(given.shape == shape, f"{field} shape", given.shape, f"the shape of P, {shape}")
-        matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
+        matrix: Sparse = sparse.csr_array(given, dtype=np.float64, copy=True)
+        require(matrix.shape == shape, f"{field} shape", matrix.shape, f"the shape of P, {shape}")
         matrix.sum_duplicates()
         for k in np.flatnonzero(~allowed(matrix.data)).tolist():
             where = [*divmod(_row(matrix, k), actions), int(matrix.indices[k])]
@@ -98,7 +97,7 @@ def _table(field: str, given: Any, shape: tuple[int, int], allowed: Allowed, wor
     return table
 
 
-def _check_rows(matrix: Any, actions: int) -> None:
+def _check_rows(matrix: Sparse, actions: int) -> None:
     """Every entry a probability, every row summing to 1; the error names the first bad pair."""
     bad = ~(matrix.data >= 0) | ~np.isfinite(matrix.data)
     if bad.any():
@@ -115,6 +114,6 @@ def _check_rows(matrix: Any, actions: int) -> None:
         raise InputError(f"{where} sums to {sums[row]:.12g}, but every row of P must sum to 1.")
 
 
-def _row(matrix: Any, k: int) -> int:
+def _row(matrix: Sparse, k: int) -> int:
     """The row of entry k."""
     return int(np.searchsorted(matrix.indptr, k, side="right")) - 1

@@ -6,34 +6,68 @@ an agent may know by `known_reward`; wrappers are looked through.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.problems.arrays import Array
 from hreach.problems.mdp import TabularMDP
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def truth_of(env: Any) -> TabularMDP | None:
+
+@runtime_checkable
+class Wrapper(Protocol):
+    """What Gymnasium's environments have: the one inside all wrappers, or itself."""
+
+    @property
+    def unwrapped(self) -> object: ...  # noqa: D102
+
+
+@runtime_checkable
+class TellsTruth(Protocol):
+    """An environment that knows its MDP."""
+
+    def mdp(self) -> TabularMDP: ...  # noqa: D102
+
+
+@runtime_checkable
+class TellsReward(Protocol):
+    """An environment with a reward that agents may know, (S, A) or (S, A, S), or None."""
+
+    known_reward: Array | None
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """An environment that draws an episode."""
+
+    def episode_figure(self, states: Array, actions: NDArray[np.int64]) -> Figure:
+        """A picture of states (T + 1, nS) and actions (T,)."""
+
+
+def truth_of(env: object) -> TabularMDP | None:
     """The MDP behind an environment, or None if it does not tell."""
     if isinstance(env, TabularMDP):
         return env
-    tell = getattr(core_of(env), "mdp", None)
-    if not callable(tell):
+    core = core_of(env)
+    if not isinstance(core, TellsTruth) or not callable(core.mdp):
         return None
-    mdp = tell()
+    mdp = core.mdp()
     assert isinstance(mdp, TabularMDP)
     return mdp
 
 
-def known_reward_of(env: Any) -> NDArray[np.float64] | None:
+def known_reward_of(env: object) -> Array | None:
     """What an agent may know of the reward, (S, A) or (S, A, S), or None."""
     if isinstance(env, TabularMDP):
         return env.reward_table()
-    reward: NDArray[np.float64] | None = getattr(core_of(env), "known_reward", None)
-    return reward
+    core = core_of(env)
+    return core.known_reward if isinstance(core, TellsReward) else None
 
 
-def core_of(env: Any) -> Any:
+def core_of(env: object) -> object:
     """The environment inside its wrappers."""
-    return getattr(env, "unwrapped", env)
+    return env.unwrapped if isinstance(env, Wrapper) else env

@@ -64,6 +64,7 @@ def begin_streams(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
 
 
 _begin = announcing(begin_streams)
+_uniform = announcing(uniform)
 
 
 def streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -87,3 +88,9 @@ def agent_stream(seed: int) -> NDArray[np.uint64]:
 def run_streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Streams of runs whose seeds (runs, 2) are those of environment and agent: shape (runs, 2, 4)."""
     return streams(seeds ^ np.array([0, AGENT], dtype=np.uint64))
+
+
+def generator(stream: NDArray[np.uint64]) -> np.random.Generator:
+    """NumPy's generator seeded by the next two numbers of a stream, which it steps."""
+    drawn = [int(_uniform(stream) * (1 << 53)) for _ in range(2)]
+    return np.random.default_rng(drawn)

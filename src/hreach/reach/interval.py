@@ -7,7 +7,7 @@ After h samples at phi = Phi(s, a) with mean target y the prediction there has m
 and q has become q / (1 + h q). Nothing is approximated: A is the matrix of the fit, ridge included. With
 |truth - prediction| <= Delta and |noise in y| <= c that gives
 
-    most hopeful shift   f (Delta + c)                what Algorithm 1 does with counts, where f = h / (n + h)
+    most optimistic shift f (Delta + c)                what Algorithm 1 does with counts, where f = h / (n + h)
     best shift           min(Delta, f (Delta + c))    the reachable model nearest to the truth (paper: Lemma 2)
 
     c = varsigma(M) sigma / sqrt(max(h, 1))    noise="mean": the mean of h random draws
@@ -89,7 +89,7 @@ class Interval:
              "max" of |residual|
     delta    failure probability; above 1 the guarantee is empty but the formula is not
     noise    "mean" or "any", see the module; used by "exact" only, the paper's formula has its own
-    shift    "hopeful" or "best"; for "paper" the printed formula, and the same capped at Delta
+    shift    "optimistic" or "best"; for "paper" the printed formula, and the same capped at Delta
     z_ridge  what makes the paper's z = (X'X)^-1 defined, and `z_rule` where: see `Spectrum.parts`
     """
 
@@ -99,7 +99,7 @@ class Interval:
     Delta: ArrayLike = "mean"
     delta: float = 0.9
     noise: Literal["mean", "any"] = "mean"
-    shift: Literal["hopeful", "best"] = "hopeful"
+    shift: Literal["optimistic", "best"] = "optimistic"
     z_ridge: float = 1.0
     z_rule: ZRule = "singular"
     c: float | None = None
@@ -107,7 +107,7 @@ class Interval:
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, ("exact", "paper"))
         _one_of("noise", self.noise, ("mean", "any"))
-        _one_of("shift", self.shift, ("hopeful", "best"))
+        _one_of("shift", self.shift, ("optimistic", "best"))
         _one_of("z_rule", self.z_rule, ("singular", "small"))
         positive("delta", self.delta)
         positive("z_ridge", self.z_ridge)
@@ -145,7 +145,7 @@ class Interval:
         the vectors of all outputs need not be made, which a search of a tree at every step would feel.
         """
         extra = self._one_h(model)
-        if self.shift != "hopeful" or len(model.factors) > 1 or not math.isfinite(extra):
+        if self.shift != "optimistic" or len(model.factors) > 1 or not math.isfinite(extra):
             return np.asarray(np.sqrt(np.square(self(model, states, actions, calls)).sum(axis=1)))
         inside = math.pi**2 / 6 * calls * calls * model.outputs * extra / self.delta  # see `varsigma`
         shrink = math.sqrt(max(extra, 1.0)) if self.kind == "exact" and self.noise == "mean" else 1.0
@@ -165,6 +165,12 @@ class Interval:
         if isinstance(self.Delta, str):
             return model.error_mean if self.Delta == "mean" else model.error_max
         return _per_output("Delta", self.Delta, model.outputs)
+
+    def least_h(self, samples: int) -> float:
+        """The least h of any pair after so many samples."""
+        if is_growing(self.h):
+            return growth(self.c) * math.log(samples + 2)
+        return float(np.min(check_h(self.h)))
 
     def _one_h(self, model: LinearModel) -> float:
         """h if it is the same for all pairs and outputs, else nan."""

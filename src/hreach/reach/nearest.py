@@ -11,7 +11,7 @@ of the positive ones and the largest remainders are all it takes: one sort of a 
 The nearest model is not always unique, and then V^{d*} is not either: units that gain the same can go to different
 states, whose values differ. All nearest models of a pair are
 
-    k = shared + x,   0 <= x <= room,   sum_s' x(s') = left,
+    k = shared + x,   0 <= x <= spare,   sum_s' x(s') = left,
 
 and `ties` says which of them counts. None of the first two depends on how the states are numbered:
 
@@ -49,9 +49,9 @@ class NearestModels:
         self._counts = counts.reshape(-1, counts.shape[-1])
         self._shape, self._weight = counts.shape, self._counts.sum(axis=1, keepdims=True) + extra
         nearest = _allocations(self._counts, extra, truth.reshape(self._counts.shape))
-        self._shared, self._room, self._left = nearest.shared, nearest.room, nearest.left
-        self._open = np.flatnonzero(self._room.sum(axis=1) > self._left)
-        given = _filled(self._room, self._left, np.argsort(-nearest.rank, axis=1, kind="stable"))
+        self._shared, self._spare, self._left = nearest.shared, nearest.spare, nearest.left
+        self._open = np.flatnonzero(self._spare.sum(axis=1) > self._left)
+        given = _filled(self._spare, self._left, np.argsort(-nearest.rank, axis=1, kind="stable"))
         models = (self._counts + self._shared + given) / self._weight if extra else predict(self._counts)
         self.first = models.reshape(counts.shape)
 
@@ -66,7 +66,7 @@ class NearestModels:
             return self.first
         wanted = np.broadcast_to(target, self._shape).reshape(self._counts.shape)[self._open]
         order = np.argsort(-wanted, axis=1, kind="stable")
-        given = _filled(self._room[self._open], self._left[self._open], order)
+        given = _filled(self._spare[self._open], self._left[self._open], order)
         flat = self.first.reshape(self._counts.shape).copy()
         flat[self._open] = (self._counts + self._shared)[self._open] + given
         flat[self._open] /= self._weight[self._open]
@@ -158,7 +158,7 @@ class _Allocations(NamedTuple):
     """Where the h samples of a nearest model may go; shapes (N, K), left (N,). `rank`: who comes first, if "first"."""
 
     shared: Array
-    room: Array
+    spare: Array
     left: Array
     rank: Array
 
@@ -180,15 +180,15 @@ def _allocations(counts: Array, h: int, truth: Array) -> _Allocations:
     above = remainder > last
     return _Allocations(
         shared=np.where(enough, 0.0, units + above),
-        room=np.where(enough, units, remainder == last),
+        spare=np.where(enough, units, remainder == last),
         left=np.where(enough[:, 0], h, missing - above.sum(axis=1)),
         rank=np.where(enough, deficit, 0.0),
     )
 
 
-def _filled(room: Array, left: Array, order: NDArray[np.int64]) -> Array:
+def _filled(spare: Array, left: Array, order: NDArray[np.int64]) -> Array:
     """x, (N, K): `left` units, first come first served in this order."""
-    taken = np.minimum(np.cumsum(np.take_along_axis(room, order, axis=1), axis=1), left[:, None])
-    result = np.empty_like(room)
+    taken = np.minimum(np.cumsum(np.take_along_axis(spare, order, axis=1), axis=1), left[:, None])
+    result = np.empty_like(spare)
     np.put_along_axis(result, order, np.diff(taken, axis=1, prepend=0.0), axis=1)
     return result

@@ -4,7 +4,7 @@ After h more samples of (s, a) with frequencies y, the model has become (1 - w) 
 
     w = h / (alpha(s, a) + h).
 
-*Most hopeful*: all h samples are the best next state, y a point mass (Paper: Eq. (1)).
+*Most optimistic*: all h samples are the best next state, y a point mass (Paper: Eq. (1)).
 *Best*: the reachable model nearest to the true P in the L1 distance, which defines V^{d*}_{L,t,h}. The h samples
 are whole and fall on next states that are possible, so it is an allocation of h units: with T = alpha(s, a) + h,
 minimise sum_s' |alpha(s, a, s') + k(s') - T P(s'|s, a)|. A unit given where the deficit d = T P - alpha is at
@@ -33,7 +33,7 @@ def reach_weight(n: ArrayLike, h: ArrayLike) -> Array:
     return np.where(np.isinf(extra), 1.0, w)
 
 
-def hopeful(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
+def reach_formula(counts: Array, total: float, reward: float, parameters: Array) -> tuple[float, float, float]:
     """The formula of PAC-RMDP(h) and BOLT(h): (reach, bonus, radius) = (h / (alpha + h), 0, 0). Paper: Eq. (1)."""
     h = parameters[0]
     if np.isinf(h):
@@ -56,7 +56,7 @@ def check_h(h: ArrayLike) -> Array:
     return result
 
 
-def most_hopeful_model(counts: Array, h: ArrayLike, target: Array) -> Array:
+def most_optimistic_model(counts: Array, h: ArrayLike, target: Array) -> Array:
     """Reachable models that maximise sum_s' P~(s') target(s'): shapes (..., S). Paper: Eq. (1)."""
     w = reach_weight(counts.sum(axis=-1), h)[..., None]
     best = np.eye(counts.shape[-1])[np.argmax(np.broadcast_to(target, counts.shape), axis=-1)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from hreach.domains import make_domain
-from hreach.problems.truth import core_of
+from hreach.problems.truth import Draws, core_of
 from hreach.registry import import_plugins
 from hreach.report.figures import Band, average_reward_figure, episodes_figure, save
 from hreach.report.numbers import total
@@ -82,6 +82,7 @@ def _pictures(record: Record, results: Results, folder: Path) -> list[tuple[str,
     study = record.study
     import_plugins(study.plugins)
     env = core_of(make_domain(study.domain, **study.domain_params))
+    assert isinstance(env, Draws)  # checked when the study was loaded
     pictures = []
     for i, (spec, last) in enumerate(asked, start=1):
         name = f"{spec.label}, {spec.variant}" if spec.variant else spec.label

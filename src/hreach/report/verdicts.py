@@ -51,8 +51,8 @@ def summary(rows: Iterable[Row]) -> str:
 def _share_reproduced(rows: Sequence[Row], words: str = "") -> str:
     """How many of the rows came out, and of those that are informative."""
     counts = [(sum(r.verdict == REPRODUCED for r in some), len(some)) for some in (rows, _informative(rows))]
-    told = f"{counts[1][0]} of the {counts[1][1]} informative" if counts[1][1] else ""
-    return f"{counts[0][0]} of {counts[0][1]} {words}".rstrip() + (f" ({told})" if told else "")
+    among = f"{counts[1][0]} of the {counts[1][1]} informative" if counts[1][1] else ""
+    return f"{counts[0][0]} of {counts[0][1]} {words}".rstrip() + (f" ({among})" if among else "")
 
 
 def _informative(rows: Sequence[Row]) -> list[Row]:

@@ -127,7 +127,6 @@ def _go(
     rewards, states, following, actions = record.rewards, record.states, record.following, record.actions
     ended, goals = record.ended, record.goals
     each_step, each_episode = told
-    reads = getattr(agent, "reads", None)  # what a linear agent learns from, if it is not the next state
     state = _reset(env, seed)
     while len(rewards) < last and len(ended) < wanted:
         action = agent.act(state)
@@ -138,10 +137,7 @@ def _go(
             raise InputError(f"env.step returned {shown(outcome)}, but must return {_STEP}.") from None
         if not (type(reward) is float and type(terminated) is bool and type(truncated) is bool and isfinite(reward)):
             reward, terminated, truncated = _plain(reward, terminated, truncated)
-        if reads is None:
-            agent.observe(state, action, reward, next_state, terminated)
-        else:
-            agent.observe(state, action, reward, next_state, terminated, info.get(reads))
+        agent.observe(state, action, reward, next_state, terminated, info)
         rewards.append(reward)
         states.append(state)
         following.append(next_state)

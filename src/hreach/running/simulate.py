@@ -25,12 +25,13 @@ from numpy.typing import NDArray
 
 from hreach import kernels
 from hreach.agents import make_agent
-from hreach.agents.tabular import TabularAgent
+from hreach.agents.tables import TableAgent, is_table
 from hreach.compiling import announcing
 from hreach.domains import make_domain
 from hreach.domains.tabular import TabularEnv
 from hreach.errors import InputError, one_of, require, whole
-from hreach.kernels import Belief, World
+from hreach.kernels import Seen, Table, World
+from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.truth import known_reward_of, truth_of
 from hreach.randomness.seeding import Seed, run_seeds
@@ -133,9 +134,9 @@ def simulate(
     return _by_episodes(done, about) if steps is None else _by_steps(done, about, endings)
 
 
-def is_compiled(agent: object) -> TypeGuard[TabularAgent]:
+def is_compiled(agent: object) -> TypeGuard[TableAgent]:
     """Whether the kernels can run it."""
-    return isinstance(agent, TabularAgent)
+    return is_table(agent)
 
 
 def runs_compiled(env: object, agent: object) -> bool:
@@ -272,7 +273,7 @@ def episodes_of(done: Run | Earned) -> tuple[NDArray[np.float64], NDArray[np.int
 
 def _compiled(
     env: Any,
-    template: TabularAgent,
+    template: TableAgent,
     steps: int,
     seeds: NDArray[np.uint64],
     workers: int,
@@ -286,23 +287,43 @@ def _compiled(
     world, streams, runs = _world(mdp), run_streams(seeds), len(seeds)
     reward = np.empty((runs, steps))
     over = np.empty((runs, steps if endings else 0), dtype=np.bool_)
-    total = np.empty((runs, *template.belief.total.shape)) if visits else None
+    total = np.empty((runs, *template.model.seen.total.shape)) if visits else None
     size = 1 if visits else min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
 
     def chunk(first: int, stop: NDArray[np.bool_]) -> int:
         part = slice(first, min(first + size, runs))
-        scratch = Belief._make(np.empty_like(array) for array in template.belief)
-        own = (template.formula, template.rule, template.belief, scratch)
-        _simulate(*own, world, streams[part], reward[part], over[part], False, stop)
+        seen = simulate_from(
+            template.planner, template.planner.begin, world, streams[part], reward[part], over[part], False, stop
+        )
         if total is not None:
-            total[first] = scratch.total
+            total[first] = seen.total
         return part.stop - part.start
 
     for done in in_threads(chunk, range(0, runs, size), workers):
         if told is not None:
             told(done)
-    seen = None if total is None else np.rint(total - template.belief.total)
+    seen = None if total is None else np.rint(total - template.model.seen.total)
     return Runs(reward, template.describe(), seen, over if endings else None)
+
+
+def simulate_from(
+    planner: Sweeps,
+    begin: tuple[Seen, Table],
+    world: World,
+    streams: NDArray[np.uint64],
+    paid: NDArray[np.float64],
+    over: NDArray[np.bool_],
+    once: bool,
+    stop: NDArray[np.bool_],
+) -> Seen:
+    """Compiled runs that all begin with `begin`; what the last of them has seen.
+
+    See `kernels.simulate`.
+    """
+    seen, table = begin
+    scratch = Seen._make(map(np.empty_like, seen)), Table._make(map(np.empty_like, table))
+    _simulate(planner.schedule, planner.formula, planner.rule, begin, scratch, world, streams, paid, over, once, stop)
+    return scratch[0]
 
 
 def in_threads(work: Callable[[T, NDArray[np.bool_]], R], parts: Iterable[T], workers: int) -> Iterator[R]:

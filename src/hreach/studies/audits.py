@@ -14,10 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from hreach.agents import make_agent
-from hreach.agents.tabular import TabularAgent
+from hreach.agents.tables import TableAgent, is_table
 from hreach.guarantees.audit import Audit, audit
-from hreach.guarantees.audit.record import sizes_of_problem, told_problem
-from hreach.guarantees.certificate import hopes
+from hreach.guarantees.audit.record import known_problem, sizes_of_problem
 from hreach.problems.truth import truth_of
 from hreach.randomness.seeding import run_seeds
 from hreach.running.loop import run
@@ -106,20 +105,20 @@ def audited(setting: Setting, h: int | None, entropy: Sequence[int], number: int
     assert mdp is not None
     assert steps is not None
     done = run(env, agent, steps=steps, seed=env_seed)
-    eps = PART_OF_TOP * sizes_of_problem(told_problem(mdp, agent), agent).top
+    eps = PART_OF_TOP * sizes_of_problem(known_problem(mdp, agent), agent).top
     at = np.unique(np.linspace(0, steps - 1, CHECKPOINTS).round().astype(int)).tolist()
     return _kept(audit(done, mdp, agent, eps=eps, delta=DELTA, h=h, checkpoints=at), own_reach=h is None)
 
 
 def _audit_cell(cell: Cell) -> AuditCell:
     env = cell.setting.environment()
-    own_reach = hopes(_agent(cell.setting, env, 0)) is not None
+    own_reach = _agent(cell.setting, env, 0).planner.reach() is not None
     return AuditCell(cell, None if own_reach else REACH)
 
 
-def _agent(setting: Setting, env: Any, seed: int) -> TabularAgent:
+def _agent(setting: Setting, env: Any, seed: int) -> TableAgent:
     agent = make_agent(setting.agent, env, seed=seed, **setting.params)
-    assert isinstance(agent, TabularAgent)
+    assert is_table(agent)
     return agent
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import gymnasium
 from pydantic import BaseModel, ValidationError
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from hreach.agents import find_agent, make_agent
 from hreach.domains import find_domain, make_domain
 from hreach.errors import InputError, require, shown, unknown_name
-from hreach.problems.truth import core_of, truth_of
+from hreach.problems.truth import Draws, core_of, truth_of
 from hreach.registry import import_plugins
 from hreach.studies import catalog
 from hreach.studies.lines import Place, line_of
@@ -25,14 +25,6 @@ from hreach.studies.spec import AgentSpec, Claim, Study, labels_of
 from hreach.studies.stepped import Certain
 
 Here = Callable[..., AbstractContextManager[None]]  # a place in the file, which errors raised inside are blamed on
-
-
-@runtime_checkable
-class Draws(Protocol):
-    """A domain that draws an episode."""
-
-    def episode_figure(self, states: Any, actions: Any) -> Any:
-        """A picture of states (T + 1, nS) and actions (T,)."""
 
 
 def load_catalog(name: str) -> Study:

@@ -10,7 +10,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from hreach.agents import Acts, make_agent
+from hreach.agents import make_agent
+from hreach.protocols import Acts
 from hreach.randomness.seeding import run_seeds
 from hreach.running.loop import Run, run
 from hreach.running.simulate import Describes, Setting, episodes_of
@@ -21,13 +22,8 @@ from hreach.studies.results import Episode, Phase, Result, checkpoints
 class Certain(Protocol):
     """An agent that has a certainty-equivalent copy."""
 
-    def plain(self) -> Acts:
+    def certainty_equivalent(self) -> Acts:
         """A copy that acts greedily on the current model, without optimism, random actions or learning."""
-
-
-def certainty_equivalent(agent: Certain) -> Acts:
-    """A copy that acts on what was learnt, and neither explores nor learns."""
-    return agent.plain()
 
 
 def run_stepped(setting: Setting, final_episodes: int, entropy: Sequence[int], number: int) -> Result:
@@ -45,7 +41,7 @@ def run_stepped(setting: Setting, final_episodes: int, entropy: Sequence[int], n
         return Result("episodes", at, learnt, Phase.none(1), told)
     # Seeds of their own: what is measured at the end must not depend on how long the learning was.
     final_seed = int(run_seeds([*entropy, 1], first=number, runs=1)[0, 0])
-    final = run(env, certainty_equivalent(learner), episodes=final_episodes, seed=final_seed)
+    final = run(env, learner.certainty_equivalent(), episodes=final_episodes, seed=final_seed)
     return Result("episodes", at, learnt, _phase(final), told, _last_episode(final))
 
 

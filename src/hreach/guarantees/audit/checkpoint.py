@@ -1,4 +1,4 @@
-"""One look at an agent whose truth is known: the values of the paper's statements, exact."""
+"""One checkpoint of an agent whose truth is known: the values of the paper's statements, exact."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.agents.tabular import TabularAgent
+from hreach.agents.tables import TableAgent
 from hreach.errors import InputError, require, whole
-from hreach.guarantees.certificate import hopes
-from hreach.kernels import TIE
 from hreach.models.counts import outcome_counts, predict_outcomes
+from hreach.planners.ties import best_actions
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.solving import Optimum, solved
 from hreach.reach.nearest import Ties, optimum, reachable_optimum
@@ -37,120 +36,106 @@ class Reachability:
     must hold."""
 
     fixed: int | None
-    hopes: bool | None
     insist: bool | None
     known: bool
     ties: Ties = "largest"
 
     @classmethod
-    def of(cls, agent: TabularAgent, h: int | None, lemma: bool | None, ties: Ties = "largest") -> Reachability:
+    def of(cls, agent: TableAgent, h: int | None, lemma: bool | None, ties: Ties = "largest") -> Reachability:
         """From what was given; h None is the agent's own."""
         fixed = None if h is None else whole("h", h, 0)
-        own = hopes(agent)
-        if fixed is None and own is None:
+        if fixed is None and agent.planner.reach() is None:
             raise InputError("h is not given, but must be: this agent has none of its own.")
-        known = agent.problem.reward is not None and not np.isfinite(agent.rule.value_cap)
-        return cls(fixed, own, lemma, known, ties)
+        known = agent.model.problem.reward is not None and not np.isfinite(agent.planner.rule.value_cap)
+        return cls(fixed, lemma, known, ties)
 
-    def own(self, agent: TabularAgent) -> tuple[float, float] | None:
-        """The least and the most samples of a pair that the agent hopes for now; None if it hopes otherwise."""
-        if self.hopes is None:
-            return None
-        constants = agent.belief.constants
-        return (float(constants.min()), float(constants.max())) if self.hopes else (0.0, 0.0)
-
-    def h(self, agent: TabularAgent) -> int:
+    def h(self, agent: TableAgent) -> int:
         """The h of V^{d*} now."""
-        own = self.own(agent)
+        own = agent.planner.reach()
         if self.fixed is not None or own is None:
             return int(self.fixed or 0)
         require(np.isfinite(own[0]), "h", own[0], "finite: give the audit an h of its own")
         return int(own[0])
 
-    def must_hold(self, agent: TabularAgent, h: int) -> bool:
-        """Whether Lemma 1 is about this agent: hoping for h or more, with a known reward and no cap on values."""
-        own = self.own(agent)
+    def must_hold(self, agent: TableAgent, h: int) -> bool:
+        """Whether Lemma 1 is about this agent: considering h or more, with a known reward and no cap on values."""
+        own = agent.planner.reach()
         return bool(self.insist) or (self.insist is None and self.known and own is not None and own[0] >= h)
 
 
-class Look:
-    """The values at one checkpoint; policies are remembered, because the next ones are near."""
+class Checkpoint:
+    """The values at a checkpoint; policies are remembered, because the next ones are near."""
 
     def __init__(self, truth: TabularMDP, reachability: Reachability) -> None:
         endings = truth.endings()
         self._goes_on = truth.transitions() - endings
         self._outcomes = np.concatenate([self._goes_on, endings], axis=2) if truth.ends else self._goes_on
         self._R, self._gamma = truth.reward_table(), truth.gamma
-        self._income = truth.expected_reward
+        self._paid = truth.expected_reward
         self._optimal = truth.optimal_value()
         self._reachability = reachability
         self._rounding = _ROUNDING * max(1.0, float(np.abs(self._R).max()) / (1 - truth.gamma))
         self._reachable: Optimum | None = None
         self._current: Optimum | None = None
 
-    def __call__(self, agent: TabularAgent, t: int, s: int) -> dict[str, float]:
+    def __call__(self, agent: TableAgent, t: int, s: int) -> dict[str, float]:
         """The values in state s at step t; raises `LemmaError` where Lemma 1 must hold and does not."""
-        h, closed = self._reachability.h(agent), agent.belief.terminal
+        h, closed = self._reachability.h(agent), agent.model.seen.terminal
         last = self._reachable.policy if self._reachable else None
         self._reachable = reachable_optimum(
             self._counts(agent), h, self._outcomes, self._R, self._gamma, last,
             ties=self._reachability.ties, worthless=closed,
         )  # fmt: skip
         last = self._current.policy if self._current else None
-        model = predict_outcomes(agent.belief.counts, agent.belief.ended) * ~closed[:, None, None]
+        model = predict_outcomes(agent.model.seen.counts, agent.model.seen.ended) * ~closed[:, None, None]
         self._current = optimum(model, self._reward(agent), self._gamma, last)
-        shortfall = self._gamma / (1 - self._gamma) * agent.residual + self._rounding
-        short = self._reachable.value - agent.belief.value
+        shortfall = self._gamma / (1 - self._gamma) * agent.planner.residual + self._rounding
+        short = self._reachable.value - agent.planner.table.value
         worst = int(np.argmax(short))
         if short[worst] > shortfall and self._reachability.must_hold(agent, h) and not self._closed_wrongly(agent):
             raise LemmaError(t, worst, float(short[worst]))
-        own = self._reachability.own(agent)
+        own = agent.planner.reach()
         return {
             "h": h,
-            "hope": np.nan if own is None else own[1],
+            "reach": np.nan if own is None else own[1],
             "promised": float(own is not None and own[0] >= h and np.isfinite(own[1])),
             "optimal": self._optimal[s],
             "reachable": self._reachable.value[s],
-            "internal": agent.belief.value[s],
+            "internal": agent.planner.table.value[s],
             "current": self._current.value[s],
             "policy": self._policy_value(agent)[s],
             "short": short[worst],
             "shortfall": shortfall,
         }
 
-    def _counts(self, agent: TabularAgent) -> Array:
+    def _counts(self, agent: TableAgent) -> Array:
         """What the agent counted of every outcome, shaped like those of the truth."""
-        counts, ended = agent.belief.counts, agent.belief.ended
+        counts, ended = agent.model.seen.counts, agent.model.seen.ended
         return counts if self._outcomes.shape == counts.shape else outcome_counts(counts, ended)
 
-    def _closed_wrongly(self, agent: TabularAgent) -> bool:
+    def _closed_wrongly(self, agent: TableAgent) -> bool:
         """Whether the agent takes a state for an end from which something can go on: Lemma 1 does not know such."""
         entered = self._goes_on.sum(axis=(0, 1)) > 0
-        return bool((agent.belief.terminal & entered).any())
+        return bool((agent.model.seen.terminal & entered).any())
 
-    def _reward(self, agent: TabularAgent) -> Array:
+    def _reward(self, agent: TableAgent) -> Array:
         """What the agent believes to be paid, (S, A) or (S, A, S)."""
-        if agent.problem.reward is not None:
-            return self._R
-        b = agent.belief
-        unseen = np.full(b.total.shape, (agent.problem.r_min + agent.problem.r_max) / 2)
-        return np.asarray(np.divide(b.income, b.total, out=unseen, where=b.total > 0))
+        return self._R if agent.model.problem.reward is not None else agent.model.mean_reward()[:, :, 0]
 
-    def _policy_value(self, agent: TabularAgent) -> Array:
+    def _policy_value(self, agent: TableAgent) -> Array:
         """The true value of what the agent does now, (S,): equally good actions are taken equally often."""
         weights = action_weights(agent)
         chain = np.einsum("ij,ijk->ik", weights, self._goes_on)
-        return solved(chain, (weights * self._income).sum(axis=1), self._gamma)
+        return solved(chain, (weights * self._paid).sum(axis=1), self._gamma)
 
 
-def action_weights(agent: TabularAgent) -> Array:
-    """pi(a|s), shape (S, A), of the agent's last plan: the best action, ties and coins as the agent has them."""
-    actions: int = agent.problem.actions
-    q: Array = agent.belief.q[: agent.belief.total.size].reshape(-1, actions)
-    best = q.max(axis=1, keepdims=True)
-    equal = np.where(q >= best - TIE * np.maximum(1.0, np.abs(best)), 1.0, 0.0)
-    if agent.rule.preference.size:
-        first = np.argmax(equal[:, agent.rule.preference], axis=1)
-        equal = np.eye(actions)[agent.rule.preference[first]]
-    chance = agent.rule.random_action
+def action_weights(agent: TableAgent) -> Array:
+    """pi(a|s), shape (S, A), of the last plan: the best action, ties and random actions as the agent has them."""
+    actions: int = agent.model.problem.actions
+    equal = best_actions(agent.planner.action_values()).astype(np.float64)
+    preference = agent.planner.rule.preference
+    if preference.size:
+        first = np.argmax(equal[:, preference], axis=1)
+        equal = np.eye(actions)[preference[first]]
+    chance = agent.optimism.random_action
     return np.asarray((1 - chance) * equal / equal.sum(axis=1, keepdims=True) + chance / actions)

@@ -5,12 +5,12 @@ Time is t = 0, 1, ..., steps - 1, and what is measured at t is what held when th
     V*(s_t)              the optimum of the truth                                     `optimal`
     V^{d*}_{L,t,h}(s_t)  the optimum of the reachable models nearest to the truth     `reachable`
     V~(s_t)              what the agent believed                                      `internal`
-    V_{h=0}(s_t)         what its model said without hope                             `current`
+    V_{h=0}(s_t)         what its model said without optimism                             `current`
     V^{A_t}(s_t)         the truth about its policy, if it stopped learning           `policy`
                          the truth about the agent that goes on learning              `learning` (with rollouts)
 
-All of them use the reward that the agent was told, as the paper does ("the reward function R is known"): where the
-environment pays something else, as the chain does, this is the problem with the true P and the told R. An agent that
+All of them use the known reward, as the paper does ("the reward function R is known"): where the
+environment pays something else, as the chain does, this is the problem with the true P and the known R. An agent that
 has to learn its reward is judged by the MDP's. A step that ended its episode is an outcome of its own, after which
 nothing follows; values are those until the end of the episode.
 """
@@ -22,16 +22,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.agents.tabular import TabularAgent
+from hreach.agents.tables import TableAgent
 from hreach.errors import InputError, positive, require, whole
-from hreach.guarantees.audit.checkpoint import Look, Reachability
-from hreach.guarantees.audit.record import Record, checked_record, chosen_steps, sizes_of_problem, told_problem
+from hreach.guarantees.audit.checkpoint import Checkpoint, Reachability
+from hreach.guarantees.audit.record import (
+    Record,
+    checked_record,
+    chosen_steps,
+    known_problem,
+    sizes_of_problem,
+)
 from hreach.guarantees.audit.result import Audit, Measured, summed_up
-from hreach.guarantees.audit.rollouts import Rollouts
-from hreach.guarantees.certificate import PlainValue, notes
+from hreach.guarantees.audit.rollouts import Rollouts, copied
+from hreach.guarantees.certificate import notes
 from hreach.guarantees.theory import Form
 from hreach.guarantees.theory.bound import check_delta, check_epsilon, check_form
-from hreach.kernels import TIE, Belief
+from hreach.planners.sweeps import CertainValue
+from hreach.planners.ties import best_actions
 from hreach.problems.mdp import TabularMDP
 from hreach.reach.nearest import Ties
 from hreach.running.loop import Run
@@ -40,7 +47,7 @@ from hreach.running.loop import Run
 def audit(
     run: Run,
     mdp: TabularMDP,
-    agent: TabularAgent,
+    agent: TableAgent,
     *,
     eps: float,
     delta: float = 0.1,
@@ -76,7 +83,7 @@ def audit(
     require(copies != 1, "rollouts", rollouts, "0, or at least 2: one copy says nothing about chance")
     record = checked_record(run, mdp, agent)
     at = chosen_steps(checkpoints, len(record.states))
-    truth = told_problem(mdp, agent)
+    truth = known_problem(mdp, agent)
     sizes = sizes_of_problem(truth, agent)
     reachability = Reachability.of(agent, h, lemma, ties)
     shown = None
@@ -90,27 +97,27 @@ def audit(
 def _replayed(
     record: Record,
     truth: TabularMDP,
-    agent: TabularAgent,
+    agent: TableAgent,
     reachability: Reachability,
     at: NDArray[np.int64],
     eps: float,
     shown: Rollouts | None,
 ) -> Measured:
     steps = len(record.states)
-    again = _anew(agent)
+    again = agent.clone(0)
     spread = truth.gamma / (1 - truth.gamma)
-    plain = PlainValue(again, min(agent.rule.tolerance, eps / (20 * max(spread, 1.0))))
-    look = Look(truth, reachability)
+    certain = CertainValue(again.planner, min(agent.planner.rule.tolerance, eps / (20 * max(spread, 1.0))))
+    checkpoint = Checkpoint(truth, reachability)
     gap, worst = np.empty(steps), 0.0
     rows: list[dict[str, float]] = []
     marked = set(at.tolist())
     for t, (s, a, paid, following, terminated) in enumerate(_moves(record)):
-        beginning = again.belief if shown is None or t not in marked else _copied(again)
+        beginning = again.planner.begin if shown is None or t not in marked else copied(again.planner.begin)
         again.plan()
-        gap[t] = again.belief.value[s] - plain()[s]
-        worst = max(worst, again.residual + plain.residual)
+        gap[t] = again.planner.table.value[s] - certain()[s]
+        worst = max(worst, again.planner.residual + certain.residual)
         if t in marked:
-            row = look(again, t, s)
+            row = checkpoint(again, t, s)
             rows.append(row if shown is None else row | shown(beginning, s, t))
         _check_action(again, t, s, a)
         again.observe(s, a, paid, following, terminated)
@@ -130,12 +137,12 @@ def _replayed(
     )
 
 
-def _notes(agent: TabularAgent, told: bool, every_step: bool) -> list[str]:
+def _notes(agent: TableAgent, known: bool, every_step: bool) -> list[str]:
     """Where the run is not quite what the statements are about."""
     found = []
-    if not told:
-        found.append("the agent was told another reward than was paid; all values are of the reward it was told")
-    found += notes(agent)
+    if not known:
+        found.append("the known reward is another than was paid; all values are of the known reward")
+    found += notes(agent.model, agent.planner)
     if not every_step:
         found.append("bad steps and average loss are counted at checkpoints, each standing for the steps to the next")
     return found
@@ -146,21 +153,8 @@ def _moves(record: Record) -> zip[tuple[int, int, float, int, bool]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def _anew(agent: TabularAgent) -> TabularAgent:
-    """The agent as it was before it saw anything."""
-    cap = None if np.isinf(agent.rule.value_cap) else agent.rule.value_cap
-    ties = agent.rule.preference.tolist() or "random"
-    return TabularAgent(agent.problem, agent.strategy, tolerance=agent.rule.tolerance, value_cap=cap, ties=ties)
-
-
-def _copied(agent: TabularAgent) -> Belief:
-    return Belief._make(array.copy() for array in agent.belief)
-
-
-def _check_action(agent: TabularAgent, t: int, s: int, a: int) -> None:
-    """The agent would have taken this action, up to its coins."""
-    actions = agent.problem.actions
-    q = agent.belief.q[s * actions : (s + 1) * actions].tolist()
-    best = max(q)
-    if q[a] < best - TIE * max(1.0, abs(best)) and agent.rule.random_action == 0:
+def _check_action(agent: TableAgent, t: int, s: int, a: int) -> None:
+    """The agent would have taken this action, random actions aside."""
+    values = agent.planner.action_values(np.array([s]))[0]
+    if not best_actions(values)[a] and agent.optimism.random_action == 0:
         raise InputError(f"run's action {a} in step {t} is not this agent's: it was made by another agent.")

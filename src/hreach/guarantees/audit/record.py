@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.agents.tabular import TabularAgent
+from hreach.agents.tables import TableAgent, is_table
 from hreach.errors import InputError, require, whole
 from hreach.guarantees.theory import Sizes
 from hreach.problems.mdp import TabularMDP
@@ -38,13 +38,18 @@ class Record:
         return np.asarray(table[pair] if table.ndim == 2 else table[(*pair, self.following)])
 
 
-def checked_record(run: Run, mdp: TabularMDP, agent: TabularAgent) -> Record:
+def checked_record(run: Run, mdp: TabularMDP, agent: TableAgent) -> Record:
     """The run, once it is sure that this MDP and this kind of agent can have made it."""
-    require(isinstance(agent, TabularAgent), "agent", type(agent).__name__, "a tabular agent")
+    require(is_table(agent), "agent", type(agent).__name__, "a tabular agent")
     require(isinstance(mdp, TabularMDP), "mdp", type(mdp).__name__, "a TabularMDP, the truth")
-    size, own = (mdp.states, mdp.actions), (agent.problem.states, agent.problem.actions)
+    size, own = (mdp.states, mdp.actions), (agent.model.problem.states, agent.model.problem.actions)
     require(own == size, "agent's (states, actions)", own, f"those of the MDP, {size}")
-    require(agent.problem.gamma == mdp.gamma, "agent's gamma", agent.problem.gamma, f"that of the MDP, {mdp.gamma:g}")
+    require(
+        agent.model.problem.gamma == mdp.gamma,
+        "agent's gamma",
+        agent.model.problem.gamma,
+        f"that of the MDP, {mdp.gamma:g}",
+    )
     steps = len(run.rewards)
     require(steps > 0 and run.states.ndim == 1, "run's states shape", run.states.shape, "(steps,), one state a step")
     following = run.next_states.astype(np.int64)
@@ -79,21 +84,21 @@ def chosen_steps(checkpoints: int | Sequence[int], steps: int) -> NDArray[np.int
     return np.arange(number) * steps // number
 
 
-def told_problem(mdp: TabularMDP, agent: TabularAgent) -> TabularMDP:
-    """The true P with the reward that the agent was told."""
-    told = agent.problem.reward
-    if told is None:
+def known_problem(mdp: TabularMDP, agent: TableAgent) -> TabularMDP:
+    """The true P with the reward that the agent knows."""
+    known = agent.model.problem.reward
+    if known is None:
         return mdp
-    table = told[:, :, 0] if told.shape[2] == 1 else told
+    table = known[:, :, 0] if known.shape[2] == 1 else known
     own = mdp.reward_table()
     if table.shape == own.shape and np.array_equal(table, own):
         return mdp
     return mdp.with_(R=table)
 
 
-def sizes_of_problem(truth: TabularMDP, agent: TabularAgent) -> Sizes:
-    """|S|, |A|, gamma and the range of rewards for the bounds: what the agent was told, and what is true."""
-    table, told = truth.reward_table(), agent.problem
-    r_max, r_min = max(float(table.max()), told.r_max), min(float(table.min()), told.r_min)
-    ends = truth.ends or told.ends
+def sizes_of_problem(truth: TabularMDP, agent: TableAgent) -> Sizes:
+    """|S|, |A|, gamma and the range of rewards for the bounds: what the agent knows, and what is true."""
+    table, known = truth.reward_table(), agent.model.problem
+    r_max, r_min = max(float(table.max()), known.r_max), min(float(table.min()), known.r_min)
+    ends = truth.ends or known.ends
     return Sizes(truth.states, truth.actions, truth.gamma, r_max, table.ndim == 3, r_min, ends)

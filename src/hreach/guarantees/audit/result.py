@@ -173,8 +173,8 @@ def summed_up(measured: Measured, truth: TabularMDP, sizes: Sizes, eps: float, d
     """The audit of what was measured."""
     v, at, steps = measured.values, measured.step, len(measured.gap)
     promised = bool(v["promised"].all())
-    hope = v["hope"] if promised else v["h"]
-    bound = theory.anytime_error(sizes, at + 1.0, delta, hope, form)
+    reach = v["reach"] if promised else v["h"]
+    bound = theory.anytime_error(sizes, at + 1.0, delta, reach, form)
     errors = theory.measured_anytime_error(v["reachable"], v["policy"])
     width = np.diff(at, append=steps)
     share = 1.0 if form == "corrected" else 1 - truth.gamma ** (steps - at.astype(np.float64))
@@ -190,7 +190,7 @@ def summed_up(measured: Measured, truth: TabularMDP, sizes: Sizes, eps: float, d
             why = "the run is shorter than this: it could not have been more"
         return Total(float(number), float(promise), why)
 
-    most = float(hope.max())
+    most = float(reach.max())
     bad, exploring = width[errors > eps].sum(), theory.exploring_steps(measured.gap, still, eps)
     return Audit(
         eps=eps,

@@ -30,7 +30,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,17 +81,18 @@ class Choice:
         """The agent for which the bounds are proved."""
         return PROVED_FOR
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, float | str | bool | None]]:
         """One dict for each h: the fields of `Option` and whether it is recommended."""
         return [{**asdict(o), "recommended": o.h == self.recommended} for o in self.options]
 
     def to_json(self) -> str:
         """Everything, as JSON."""
-        own = ("lifetime", "gamma", "epsilon", "delta", "runs", "seed", "surrogates", "unit", "optimum")
-        told = {name: getattr(self, name) for name in (*own, "recommended", "reason", "proved_for")}
+        arrays = ("options", "lifetimes", "averages", "losses")
+        single = {name: value for name, value in vars(self).items() if name not in arrays}
+        single["proved_for"] = self.proved_for
         tables = {"lifetimes": self.lifetimes.tolist(), "averages": self.averages.tolist()}
         tables["losses"] = [[[_or_none(x) for x in cell] for cell in row] for row in self.losses.tolist()]
-        return json.dumps({**told, "options": self.rows(), **tables}, indent=1)
+        return json.dumps({**single, "options": self.rows(), **tables}, indent=1)
 
 
 def choose_h(
@@ -100,7 +100,7 @@ def choose_h(
     gamma: float | None = None,
     *,
     sizes: tuple[int, int] | None = None,
-    surrogates: Any = None,
+    surrogates: object = None,
     hs: Sequence[float | str] = HS,
     runs: int = 100,
     seed: int = 0,
@@ -111,7 +111,7 @@ def choose_h(
     threads: int | None = None,
     progress: Telling = None,
 ) -> Choice:
-    """Compare `hs` for an agent that lives `lifetime` steps.
+    """Compare `hs` for an agent that acts for `lifetime` steps.
 
     gamma        discount; default: the surrogates' own, .95 for random MDPs; the bounds take the largest
     sizes        (|S|, |A|): the surrogates are `members` random MDPs of that size
@@ -120,9 +120,9 @@ def choose_h(
     runs         simulated runs for each h, shared among the surrogates (each gets at least one)
     epsilon      accuracy of the explicit exploration bound; default: a tenth of the range of values
     delta        failure probability of the bounds
-    lifetimes    shorter lives to be told of as well, the beginnings of the same runs (no h here knows its lifetime);
+    lifetimes    shorter lifetimes to be reported too, the beginnings of the same runs (no h here knows its lifetime);
                  default: twelve, evenly spaced on a logarithmic scale
-    progress     is told how many runs were finished since it was last told; True shows a bar
+    progress     called with the number of runs that were finished since its last call; True shows a bar
 
     Recommended is, among the h that cannot be told from the best average (the 95 % bootstrap interval of the difference
     contains 0), the one that got stuck least often, and of these the one that earned most.
@@ -194,7 +194,7 @@ def _simulated(
 
 
 def _lifetimes(steps: int, given: Sequence[int] | None) -> NDArray[np.int64]:
-    """The lifetimes to be told of, the whole one last."""
+    """The lifetimes to be reported, the whole one last."""
     if given is None:
         return np.unique(np.geomspace(min(steps, 100), steps, 12).round().astype(np.int64))
     shorter = [whole("lifetimes", t, 1) for t in listed("lifetimes", given)]

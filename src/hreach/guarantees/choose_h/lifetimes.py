@@ -8,9 +8,8 @@ poor end   in the last tenth of the lifetime the run earned less than a given nu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ BLOCK = 4_000_000  # rewards held in memory at once
 class Trial:
     """A problem to act in: environment, truth, its best pairs (S, A), what the optimum earns, and in which unit."""
 
-    env: Any
+    env: object
     truth: TabularMDP
     best: NDArray[np.bool_]
     optimum: float
@@ -49,7 +48,7 @@ def optimal_earnings(mdp: TabularMDP) -> tuple[float, float]:
     return average, average / rate if rate > 0 else np.inf
 
 
-def trials_of(envs: Sequence[Any], truths: Sequence[TabularMDP]) -> list[Trial]:
+def trials_of(envs: Sequence[object], truths: Sequence[TabularMDP]) -> list[Trial]:
     """The problems with what their optima earn, all in one unit."""
     optima = [optimal_earnings(truth) for truth in truths]
     per_episode = all(average <= 0 and np.isfinite(total) for average, total in optima)
@@ -60,7 +59,7 @@ def trials_of(envs: Sequence[Any], truths: Sequence[TabularMDP]) -> list[Trial]:
 
 
 def earned_in(
-    trial: Trial, params: dict[str, Any], runs: int, lifetimes: NDArray[np.int64], seed: tuple[int, int],
+    trial: Trial, params: Mapping[str, float | str], runs: int, lifetimes: NDArray[np.int64], seed: tuple[int, int],
     threads: int | None, progress: Told | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
     """Earned up to each lifetime (runs, L); whether a run got stuck, and had a poor end (runs, 2)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ _MOST_ENTRIES = 4_000_000  # of a random MDP's P: beyond that a simulation is no
 _TENTH = 0.1  # of the ordinary pairs pay something
 
 
-def random_mdp(states: int, actions: int, gamma: float, seed: Any = 0) -> TabularMDP:
+def random_mdp(states: int, actions: int, gamma: float, seed: int | Sequence[int] = 0) -> TabularMDP:
     """A member of the family: an ordinary world and a treasure, easy to find in some members and hard in others.
 
     The states 0 .. S - 2 are ordinary, and 0 is the start. A pair there has min(3, S - 1) successors, drawn without
@@ -68,22 +67,22 @@ def best_pairs(mdp: TabularMDP) -> NDArray[np.bool_]:
     return result
 
 
-def listed(field: str, values: Any) -> list[Any]:
+def listed(field: str, values: object) -> list[object]:
     """`values` as a list with at least one entry."""
-    ok = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) and len(values) > 0
-    require(ok, field, values, "a list with at least one entry")
-    return list(values)
+    entries = list(values) if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) else []
+    require(len(entries) > 0, field, values, "a list with at least one entry")
+    return entries
 
 
-def family(sizes: Any, gamma: float, members: int, seed: int) -> list[tuple[str, Any]]:
+def family(sizes: object, gamma: float, members: int, seed: int) -> list[tuple[str, object]]:
     """(name, MDP) of so many members of the random family of this size."""
-    ok = isinstance(sizes, Sequence | np.ndarray) and not isinstance(sizes, str) and len(sizes) == 2
-    require(ok, "sizes", sizes, "two numbers, |S| and |A|")
-    S, A = (whole("sizes", n, 1) for n in sizes)
+    numbers = list(sizes) if isinstance(sizes, Sequence | np.ndarray) and not isinstance(sizes, str) else []
+    require(len(numbers) == 2, "sizes", sizes, "two numbers, |S| and |A|")
+    S, A = (whole("sizes", n, 1) for n in numbers)
     return [(f"random {S}x{A} #{i}", random_mdp(S, A, gamma, (seed, i))) for i in range(members)]
 
 
-def given(surrogates: Any) -> list[tuple[str, Any]]:
+def given(surrogates: object) -> list[tuple[str, object]]:
     """(name, environment or MDP) of what a user names: domains, environments, MDPs, or a sequence of them."""
     one = isinstance(surrogates, str | TabularMDP) or not isinstance(surrogates, Sequence)
     result = []
@@ -95,14 +94,14 @@ def given(surrogates: Any) -> list[tuple[str, Any]]:
     return result
 
 
-def true_mdp(env: Any, gamma: float | None) -> TabularMDP:
+def true_mdp(env: object, gamma: float | None) -> TabularMDP:
     """The surrogate's MDP, with this discount or its own."""
     mdp = truth_of(env)
     assert mdp is not None
     return mdp.with_(gamma=gamma)
 
 
-def largest_sizes(problems: list[tuple[str, Any]], truths: list[TabularMDP]) -> Sizes:
+def largest_sizes(problems: list[tuple[str, object]], truths: list[TabularMDP]) -> Sizes:
     """What the bounds are computed for: the largest of the surrogates' sizes, discounts and ranges of rewards."""
     given = [known_reward_of(env) for _, env in problems]
     known = [t.reward_table() if r is None else r for r, t in zip(given, truths, strict=True)]

@@ -20,8 +20,8 @@ Where the corrected form differs from the proof of Theorem 1:
     (Of the first part h/(m+h) kappa is not the least that can be said, see `optimism_gap`, but linear in h/m.)
     V h/m and h* as printed fail for gamma near 1 (tests/paper/test_optimism.py), and so do the counts of Theorem 1
     and Corollary 2 that follow, "printed" and "proof" alike: for large h, optimism fades only after some h/(1-gamma)
-    vain steps (tests/theory/test_theory_simulated.py). The corrected steps are checked in
-    tests/theory/test_theory_steps.py.
+    vain steps (tests/guarantees/theory/test_theory_simulated.py). The corrected steps are checked in
+    tests/guarantees/theory/test_theory_steps.py.
 2.  m = h r_max/(6 eps (1-gamma)) is printed for large h where 2 V h/m = eps/3 needs m = 6 h r_max/(eps (1-gamma)), 36
     times as much ("proof" and "corrected" have it).
 3.  An escape is seen after up to H' steps, and the H' windows that begin in one of them overlap, so a trial costs H'

@@ -73,8 +73,9 @@ class LinearSizes:
         whole("components", self.components, 1)
         at_least("features", self.features, 1)
         discount(self.gamma)
-        for field in ("lipschitz", "c1", "c2", "c3", "constant"):
-            positive(field, getattr(self, field))
+        positive("lipschitz", self.lipschitz)
+        for field, given in (("c1", self.c1), ("c2", self.c2), ("c3", self.c3), ("constant", self.constant)):
+            positive(field, given)
 
     @property
     def top(self) -> float:

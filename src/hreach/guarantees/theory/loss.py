@@ -44,14 +44,14 @@ def average_loss(sizes: Sizes, T: ArrayLike, delta: ArrayLike, h: ArrayLike, for
     check_form(form)
     value, trivial = np.empty(T_.shape), np.empty(T_.shape)
     for i in np.ndindex(T_.shape):
-        steps, part, hoped = float(T_[i]), float(d[i]), float(x[i])
+        steps, part, reach = float(T_[i]), float(d[i]), float(x[i])
         begin, weight = _blocks(steps, sizes.gamma)
         trivial[i] = np.sum(weight) * sizes.top / steps
         if form == "corrected":
             after = sizes.top * (steps - np.sum(weight))
-            value[i] = min((_counted(sizes, steps, part, hoped) + after) / steps, float(trivial[i]))
+            value[i] = min((_counted(sizes, steps, part, reach) + after) / steps, float(trivial[i]))
         else:
-            value[i] = np.sum(weight * anytime_error(sizes, begin, part, hoped, form).value) / steps
+            value[i] = np.sum(weight * anytime_error(sizes, begin, part, reach, form).value) / steps
     empty = "the average loss is not below that of earning nothing"
     too_short = horizon(sizes, np.maximum(value, np.finfo(float).tiny)) > T_
     return Bound.of(value, (empty, value >= trivial * (1 - 1e-12)), (BELOW_HORIZON, too_short))

@@ -32,8 +32,8 @@ def optimism_slack(internal: ArrayLike, reachable: ArrayLike) -> Array:
 
     A planner that stops at max |TV - V| < tol may be short by gamma tol/(1-gamma).
     """
-    hoped, best = _alike("internal", internal, "reachable", reachable)
-    return np.asarray(hoped - best)
+    above, best = _alike("internal", internal, "reachable", reachable)
+    return np.asarray(above - best)
 
 
 def first_violation(slack: ArrayLike, tolerance: float = 1e-9) -> int | None:
@@ -47,8 +47,8 @@ def measured_exploration_runtime(internal: ArrayLike, current: ArrayLike, eps: A
     """The smallest tau with |V~(s_t) - V_{h=0}(s_t)| <= eps for all t >= tau, t = 0, 1, ...; the number of steps seen
     if it is not over at the last of them. Paper: Definition 3.
     """
-    hoped, now = _alike("internal", internal, "current", current)
-    apart = np.abs(hoped - now) > check_epsilon(eps)[..., None]
+    above, now = _alike("internal", internal, "current", current)
+    apart = np.abs(above - now) > check_epsilon(eps)[..., None]
     steps = apart.shape[-1]
     last = steps - 1 - np.argmax(apart[..., ::-1], axis=-1)
     return np.asarray(np.where(apart.any(axis=-1), last + 1, 0), dtype=np.int64)
@@ -58,8 +58,8 @@ def exploring_steps(internal: ArrayLike, current: ArrayLike, eps: ArrayLike) -> 
     """Number of steps with |V~(s_t) - V_{h=0}(s_t)| > eps, which is what the proof of Corollary 2 bounds.
     Paper: Corollary 2.
     """
-    hoped, now = _alike("internal", internal, "current", current)
-    return np.asarray((np.abs(hoped - now) > check_epsilon(eps)[..., None]).sum(axis=-1), dtype=np.int64)
+    above, now = _alike("internal", internal, "current", current)
+    return np.asarray((np.abs(above - now) > check_epsilon(eps)[..., None]).sum(axis=-1), dtype=np.int64)
 
 
 def _alike(one: str, a: ArrayLike, other: str, b: ArrayLike) -> tuple[Array, Array]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from hreach.errors import InputError
 from hreach.guarantees.theory.bound import Bound, Form
@@ -69,10 +68,10 @@ class Promise:
             f"to a life of fewer steps this bound promises nothing. Proved for {PROVED_FOR}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain data for programs; a number that is infinite or none becomes None."""
-        plain = {"eps": self.eps, "delta": self.delta, "h": self.h, "t": self.t}
-        numbers = {name: value if math.isfinite(value) else None for name, value in plain.items()}
+        given = {"eps": self.eps, "delta": self.delta, "h": self.h, "t": self.t}
+        numbers = {name: value if math.isfinite(value) else None for name, value in given.items()}
         lines = [{**asdict(line), "value": line.value if math.isfinite(line.value) else None} for line in self.lines]
         about = {"sizes": asdict(self.sizes), "form": self.form, "proved_for": PROVED_FOR}
         return {
@@ -122,8 +121,8 @@ def promise(
         if known.setdefault("t", needed) < needed:
             empty = empty or f"Theorem 1 needs {needed:.2g} steps for this"
         why = why or empty
-    e, d, hope, steps = (float(known[name]) for name in ("eps", "delta", "h", "t"))
-    return Promise(sizes, form, e, d, hope, steps, missing, why, _lines(sizes, e, d, hope, steps, form))
+    e, d, h_, steps = (float(known[name]) for name in ("eps", "delta", "h", "t"))
+    return Promise(sizes, form, e, d, h_, steps, missing, why, _lines(sizes, e, d, h_, steps, form))
 
 
 def _lines(sizes: Sizes, eps: float, delta: float, h: float, t: float, form: Form) -> tuple[Line, ...]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Statement:
         """The name as part of a test's name."""
         return self.name.lower().replace("eq. (", "equation ").replace(")", "").replace(" ", "_")
 
-    def load(self) -> list[Callable[..., Any]]:
+    def load(self) -> list[Callable[..., object]]:
         """The functions themselves."""
         pairs = (target.split(":") for target in self.functions)
         return [getattr(import_module(module), name) for module, name in pairs]
@@ -53,7 +52,7 @@ _ALL = (
         "Eq. (1)",
         "The internal value of Algorithm 1",
         "Discrete Domain",
-        ("hreach.reach.weight:reach_weight", "hreach.reach.weight:most_hopeful_model"),
+        ("hreach.reach.weight:reach_weight", "hreach.reach.weight:most_optimistic_model"),
     ),
     Statement(
         "Theorem 1",

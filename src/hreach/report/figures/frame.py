@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -41,11 +40,12 @@ class Sheet:
 
     def head(self, key: str) -> None:
         """Write the title and, below it, how to read a line and its band."""
-        style: dict[str, Any] = {"va": "top", "parse_math": False, "linespacing": 1.35}
-        x, top, below = 10 / WIDTH, self.height - 8, self.height - 9 - 15 * len(self.heading)
+        top, below = self.height - 8, self.height - 9 - 15 * len(self.heading)
         words = "\n".join(self.heading)
-        self.figure.text(x, top / self.height, words, fontsize=11, weight="bold", color=INK, **style)
-        self.figure.text(x, below / self.height, key, fontsize=8.5, color=SOFT, **style)
+        title = self.figure.text(10 / WIDTH, top / self.height, words, fontsize=11, weight="bold", color=INK)
+        reading = self.figure.text(10 / WIDTH, below / self.height, key, fontsize=8.5, color=SOFT)
+        for text in (title, reading):
+            text.set(va="top", parse_math=False, linespacing=1.35)
 
 
 def sheet(title: str, names: int, *, panel_titles: bool = False) -> Sheet:

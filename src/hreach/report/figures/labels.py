@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -57,8 +56,13 @@ def label_ends(panels: Sequence[Axes], ends: Sequence[End], body: float, left: f
     """Name every line at its right end in the last panel, with a leader to it so that crowded names can move apart."""
     axes = panels[-1]
     # A dollar sign in a name is a dollar sign, not mathematics.
-    style: dict[str, Any] = {"va": "center_baseline", "parse_math": False, "transform": axes.transAxes}
-    names = [axes.text(1, 0, end.label, fontsize=LABEL_SIZE, color=INK, label=NAME, **style) for end in ends]
+    names = [
+        axes.text(
+            1, 0, end.label, fontsize=LABEL_SIZE, color=INK, label=NAME, va="center_baseline", parse_math=False,
+            transform=axes.transAxes,
+        )
+        for end in ends
+    ]  # fmt: skip
     # Names are measured first: the panels share the width that the longest one leaves.
     longest = max(name.get_window_extent().width for name in names) / axes.figure.dpi * POINTS_PER_INCH
     width = (WIDTH - left - NAME_START - longest - 8 - GAP * (len(panels) - 1)) / len(panels)
@@ -77,9 +81,9 @@ def _leader(axes: Axes, end: End, heights: tuple[float, float], width: float) ->
     """Lead from the end of a line to its name, past a sample of its dashes and marker."""
     start, y = heights
     begin, stop, pen = 1 + LEADER_END / width, 1 + SAMPLE_END / width, end.pen
-    place: dict[str, Any] = {"transform": axes.transAxes, "clip_on": False}
+    inside = axes.transAxes
     if end.x is not None:
         x = [end.x, 1 + 3 / width, 1 + (LEADER_END - 4) / width, begin]
-        axes.plot(x, [start, start, y, y], color=pen.colour, linewidth=0.6, alpha=0.8, **place)
+        axes.plot(x, [start, start, y, y], color=pen.colour, linewidth=0.6, alpha=0.8, transform=inside, clip_on=False)
     sample = [begin, (begin + stop) / 2, stop]
-    axes.plot(sample, [y, y, y], markevery=(1, 2), **place, **ink(pen))
+    axes.plot(sample, [y, y, y], markevery=(1, 2), transform=inside, clip_on=False, **ink(pen))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
-from typing import Any
+from typing import TypedDict
 
 from matplotlib.colors import to_hex, to_rgb
 
@@ -29,7 +29,8 @@ FAMILY_COLOURS |= {"PAC-MDP": VERMILION, "epsilon-greedy": BLACK}
 # The two that the paper does not have, in a colour of their own: the eye must not count them to the paper's.
 FAMILY_COLOURS |= dict.fromkeys(("PAC-RMDP(growing)", "PAC-RMDP(adaptive)"), WINE)
 FURTHER_COLOURS = (SKY, BLACK, OLIVE, INDIGO, TEAL)
-DASHES: tuple[Any, ...] = ("-", "--", ":", "-.", (0, (11, 2.5)))
+Dashes = str | tuple[float, tuple[float, ...]]
+DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.", (0, (11, 2.5)))
 MARKERS = "osD^vPX<>*phd8"
 
 
@@ -38,7 +39,7 @@ class Pen:
     """How one line is drawn: the colour tells the family, dashes and marker tell the member."""
 
     colour: str
-    dashes: Any
+    dashes: Dashes
     marker: str
 
 
@@ -78,7 +79,24 @@ def _mixed(colour: str, shade: float) -> str:
     return to_hex((red, green, blue))
 
 
-def ink(pen: Pen) -> dict[str, Any]:
-    """The settings with which matplotlib draws a line with this pen."""
-    line = {"color": pen.colour, "linestyle": pen.dashes, "linewidth": 1.5}
-    return line | {"marker": pen.marker, "markersize": 4.2, "markerfacecolor": "white"}
+class Ink(TypedDict):
+    """Settings of a line, by matplotlib's names."""
+
+    color: str
+    linestyle: Dashes
+    linewidth: float
+    marker: str
+    markersize: float
+    markerfacecolor: str
+
+
+def ink(pen: Pen) -> Ink:
+    """A line with this pen."""
+    return {
+        "color": pen.colour,
+        "linestyle": pen.dashes,
+        "linewidth": 1.5,
+        "marker": pen.marker,
+        "markersize": 4.2,
+        "markerfacecolor": "white",
+    }

@@ -37,7 +37,7 @@ def reachable_models(
     return np.array([predict(seen) for seen in frontier])
 
 
-def most_hopeful(models: Array, target: Array) -> Array:
+def most_optimistic(models: Array, target: Array) -> Array:
     """The model with the largest sum_s' P(s') target(s'). Paper: Eq. (1)."""
     return np.asarray(models[np.argmax(models @ target)])
 

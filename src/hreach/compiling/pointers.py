@@ -1,0 +1,93 @@
+"""Functions of an algorithm's own that the kernels call: compiled apart, given to them as pointers.
+
+Formula    (counts of the pair (S,), their total, mean reward, constants (P,)) -> (reach, bonus, radius)
+Schedule   (t, parameters (S, A, P), total (S, A), value (S,), q (padded), gamma, v_min, constants (S, A, P), stream)
+           -> (when it wants to be asked again, whether anything is to be computed anew): `hreach.kernels.schedule`
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils, sigutils
+from numba.core.ccallback import CFunc
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from hreach.compiling import cache
+from hreach.compiling.functions import Array
+from hreach.errors import InputError
+
+Formula = Callable[[Array, float, float, Array], tuple[float, float, float]]
+Schedule = Callable[[float, Array, Array, Array, Array, float, float, Array, NDArray[np.uint64]], tuple[float, float]]
+
+
+class Pointer(Protocol):
+    """A compiled function: numba knows its type, kernels its address."""
+
+    address: int
+
+
+def _flat(dimensions: int) -> types.Array:
+    return types.Array(types.float64, dimensions, "C")
+
+
+_NUMBER = types.float64
+_FORMULA = types.UniTuple(_NUMBER, 3)(_flat(1), _NUMBER, _NUMBER, _flat(1))
+_SCHEDULE = types.UniTuple(_NUMBER, 2)(
+    _NUMBER, _flat(3), _flat(2), _flat(1), _flat(1), _NUMBER, _NUMBER, _flat(3), types.Array(types.uint64, 1, "C")
+)
+
+
+@functools.cache
+def compile_formula(formula: Formula) -> Pointer:
+    """`formula` as a pointer; compiled once, kept if it lives in a file."""
+    return _pointer("formula", formula, _FORMULA, "use arithmetic on its arguments and return (reach, bonus, radius)")
+
+
+@functools.cache
+def compile_schedule(schedule: Schedule) -> Pointer:
+    """`schedule` as a pointer; compiled once, kept if it lives in a file."""
+    return _pointer("schedule", schedule, _SCHEDULE, "use arithmetic on its arguments and return (due, changed)")
+
+
+def _pointer(kind: str, function: Callable[..., tuple[float, ...]], signature: Any, advice: str) -> Pointer:
+    try:
+        pointer: Any = CFunc(function, sigutils.normalize_signature(signature), {}, {"error_model": "numpy"})
+        if function.__closure__ is None and Path(function.__code__.co_filename).is_file():
+            pointer._cache = cache.kept(function)
+        pointer.compile()
+    except numba.core.errors.NumbaError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"{kind} {function.__name__!r} cannot be compiled ({reason}); {advice}.") from error
+    return pointer  # type: ignore[no-any-return]
+
+
+def _at(signature: Any) -> Callable[[int], Any]:
+    """The function of this signature at an address, for compiled code to call.
+
+    A pointer can be given to a kernel itself, but then numba asks Python for its address at every call: 6 us, which is
+    nothing to a simulation, and ten times what learning takes.
+    """
+    kind = types.FunctionType(signature)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def at_address(typingctx: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = cgutils.create_struct_proxy(kind)(context, builder)
+            pointer.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
+            return pointer._getvalue()
+
+        return kind(types.int64), codegen
+
+    return at_address  # type: ignore[no-any-return]
+
+
+formula_at = _at(_FORMULA)
+schedule_at = _at(_SCHEDULE)
