@@ -97,7 +97,7 @@ class Learner:
     def describe(self) -> dict[str, Any]:
         return {"origin": "given", "constants": {"seen": self.seen, "seed": self.seed}}
 
-    def plain(self) -> Learner:
+    def certainty_equivalent(self) -> Learner:
         return Learner(0, action=2)
 
 
