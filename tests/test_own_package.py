@@ -45,7 +45,7 @@ class Wanderer:
         self.seen += 1
 
     def describe(self):
-        return {"origin": "given", "constants": {"bias": self.bias}}
+        return {"origin": "given", "constants": {"bias": self.bias, "seen": np.int64(self.seen)}}
 
 
 class Silent:
@@ -239,7 +239,7 @@ DOMAINS = ["chain", CORRIDOR, "mypackage.envs:mine/Corridor-v0", "corridor"]
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_runs_by_steps_are_those_of_the_loop(domain: str, mine: Path) -> None:
     runs = hreach.simulate(domain, WANDERER, {"bias": 0.7}, runs=3, steps=40, seed=5, threads=2, endings=True)
-    assert runs.agent == {"origin": "given", "constants": {"bias": 0.7}}
+    assert runs.agent == {"origin": "given", "constants": {"bias": 0.7, "seen": 0}}
     assert runs.ended is not None
     for i in range(3):
         done = by_the_loop(domain, WANDERER, {"bias": 0.7}, i, steps=40)
@@ -428,6 +428,8 @@ def test_a_study_by_episodes_runs_on_tables(domain: str, mine: Path) -> None:
     results = run_study(study, Store(mine / "one"))
     with Processes(2) as two:
         assert kept(run_study(study, Store(mine / "two"), processes=two)) == kept(results)
+    first = results[0][1]
+    assert first.agent["constants"] == {"bias": 0.7, "seen": int(first.learning.length[0].sum())}
     for spec, result in results:
         assert (result.by, result.learning.total.shape, result.at.tolist()) == ("episodes", (3, 4), [1, 2, 3, 4])
         cell = cell_of(study, spec)

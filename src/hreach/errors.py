@@ -19,6 +19,10 @@ class InputError(ValueError):
     """Something a caller gave cannot be used; the message names the field, the value and what is allowed."""
 
 
+class WorkerDiedError(RuntimeError):
+    """A worker process was killed from outside, perhaps for lack of memory."""
+
+
 def require(ok: bool, field: str, value: object, allowed: str) -> None:
     """Raise `InputError` unless `ok`."""
     if not ok:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -324,6 +325,63 @@ def test_quick_makes_a_study_by_episodes_small() -> None:
     quick = cli._quick(load_catalog("mountain-car"))
     assert (quick.runs, quick.episodes) == (cli.QUICK_EPISODE_RUNS, cli.QUICK_EPISODES)
     assert cli._quick(quick.model_copy(update={"episodes": 3})).episodes == 3
+
+
+# --- report ------------------------------------------------------------------
+
+
+def test_a_report_draws_the_same_from_the_store_alone(chain: Path, tmp_path: Path) -> None:
+    """In a process of its own, which loads nothing that could run an agent."""
+    out = tmp_path / "out"
+    for part in ("shards", "studies"):
+        shutil.copytree(chain / part, out / part)
+    code = (
+        "import sys; from hreach.cli.app import app; app(sys.argv[1:], standalone_mode=False); "
+        "print([m for m in ('numba', 'hreach.kernels', 'hreach.running.simulate', 'hreach.agents.make') "
+        "if m in sys.modules])"
+    )
+    done = python(code, "report", str(out))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "[]"
+    files = [p.relative_to(chain) for p in chain.rglob("*") if p.is_file()]
+    assert [name for name in files if (out / name).read_bytes() != (chain / name).read_bytes()] == []
+    assert len(files) == len([p for p in out.rglob("*") if p.is_file()])
+
+
+def test_a_report_of_some_studies_is_a_page_of_its_own(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        succeed("run", write_study(tmp_path / f"{name}.toml", title=name), "--out", tmp_path / "out", "--runs", "2")
+    shown = succeed("report", tmp_path / "out")
+    assert f"page:   {tmp_path / 'out' / 'report-one-two.html'}\n" in shown
+    page = (tmp_path / "out" / "report-one-two.html").read_text("utf-8")
+    assert "<title>one, two</title>" in page
+    assert all(section(page, name) for name in ("one", "two"))
+    assert f"page:   {tmp_path / 'out' / 'report.html'}\n" in succeed("report", tmp_path / "out", "one")
+
+
+def test_a_report_of_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    succeed("run", write_study(tmp_path / "good.toml"), "--out", tmp_path / "out", "--runs", "1")
+    (tmp_path / "empty").mkdir()
+    record = tmp_path / "out" / "studies" / "good.json"
+    whole = record.read_bytes()
+
+    def says(*arguments: str | Path) -> str:
+        monkeypatch.setattr(sys, "argv", ["hreach", "report", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        assert stopped.value.code == 2
+        return capfd.readouterr().err.splitlines()[-1]
+
+    for folder in ("empty", "none"):
+        assert re.search(r"DIR is '.*', but must be a folder in which a study was finished\.$", says(tmp_path / folder))
+    assert not (tmp_path / "none").exists()
+    assert "study is 'god', which is not known; did you mean 'good'?" in says(tmp_path / "out", "god")
+    record.write_bytes(whole[:-20])
+    assert re.search(r"good\.json' is not the record of a study; delete it", says(tmp_path / "out"))
+    record.write_bytes(whole.replace(b'"runs": 1,', b'"runs": 3,'))
+    assert "runs is 3, but the store holds fewer runs of cell " in says(tmp_path / "out")
 
 
 # --- run ---------------------------------------------------------------------

@@ -15,7 +15,7 @@ import typer
 
 from hreach import __version__
 from hreach.cli import guarantees as commands
-from hreach.errors import InputError, require
+from hreach.errors import InputError, WorkerDiedError, require
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -187,8 +187,6 @@ def _execute(
 @contextmanager
 def _writing(out: Path) -> Iterator[None]:
     """What can stop long work, each in one line."""
-    from hreach.running.processes import WorkerDiedError
-
     try:
         yield
     except OSError as error:

@@ -15,6 +15,7 @@ from hreach.errors import InputError, nearest, unknown_name
 from hreach.registry import Entry, Found, Thing, check_parameters, find, imported, offered
 
 GROUP = "hreach.domains"
+Info = dict[str, Any]  # what Gymnasium tells besides
 
 DOMAINS = {
     "chain": Entry(
@@ -60,10 +61,10 @@ DOMAINS = {
 class Steps(Protocol):
     """What `hreach.run` needs of an environment: Gymnasium's two methods."""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Begin an episode."""
 
-    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, Info]:
         """Take an action."""
 
 

@@ -20,14 +20,11 @@ from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
 from hreach import compiling
+from hreach.errors import WorkerDiedError
 
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 T = TypeVar("T")
-
-
-class WorkerDiedError(RuntimeError):
-    """A worker process was killed from outside, perhaps for lack of memory."""
 
 
 class Processes:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from hreach.agents import make_agent
 from hreach.agents.tables import TableAgent, is_table
+from hreach.domains import Steps
 from hreach.guarantees.audit import Audit, audit
 from hreach.guarantees.audit.record import known_problem, sizes_of_problem
 from hreach.problems.truth import truth_of
@@ -24,7 +25,7 @@ from hreach.running.processes import Processes
 from hreach.running.simulate import Setting
 from hreach.studies.code import AUDITING, PACKAGE, code_digest
 from hreach.studies.grid import Cell, cell_of
-from hreach.studies.identity import id_of
+from hreach.studies.identity import Data, id_of
 from hreach.studies.record import AuditedRow
 from hreach.studies.results import AuditedRun, Counted
 from hreach.studies.spec import AgentSpec, Study
@@ -52,7 +53,7 @@ class AuditCell:
     h: int | None
 
     @cached_property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Data:
         """What is audited, the settings, and the code that counts."""
         settings = {"h": self.h, "delta": DELTA, "part_of_top": PART_OF_TOP, "checkpoints": CHECKPOINTS}
         return {"audit": settings, "of": self.cell.identity, "code": code_digest(PACKAGE, AUDITING)}
@@ -116,7 +117,7 @@ def _audit_cell(cell: Cell) -> AuditCell:
     return AuditCell(cell, None if own_reach else REACH)
 
 
-def _agent(setting: Setting, env: Any, seed: int) -> TableAgent:
+def _agent(setting: Setting, env: Steps, seed: int) -> TableAgent:
     agent = make_agent(setting.agent, env, seed=seed, **setting.params)
     assert is_table(agent)
     return agent

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+Data = dict[str, Any]  # plain data, as JSON has it
 _WHOLE = 10**6  # a whole number below this is an int in normal form, any other number a float
 
 
@@ -14,7 +15,7 @@ class Identified(Protocol):
     """What the store keeps results of."""
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Data:
         """Everything that the results depend on."""
 
     @property
@@ -22,7 +23,7 @@ class Identified(Protocol):
         """`id_of(identity)`."""
 
 
-def id_of(identity: Mapping[str, Any]) -> str:
+def id_of(identity: Mapping[str, object]) -> str:
     """Sixteen hexadecimal digits."""
     return digest(identity)[:16]
 

@@ -15,25 +15,21 @@ import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from hreach.errors import InputError
 from hreach.files import whole_file
-from hreach.studies.identity import Identified, id_of
+from hreach.studies.identity import Data, Identified, id_of
 from hreach.studies.maker import maker
-from hreach.studies.results import Columns
-
-About = dict[str, Any]
+from hreach.studies.results import Column, Columns
 
 
-def write_shard(path: Path, cell: Identified, runs: tuple[int, int], columns: Columns, about: About) -> None:
+def write_shard(path: Path, cell: Identified, runs: tuple[int, int], columns: Columns, about: Data) -> None:
     """Keep the columns of the runs [first, end) of a cell, and what they are about, in a file that is not there yet."""
-    text = json.dumps({"cell": cell.identity, "runs": runs, "made": maker(), **about})
+    text = json.dumps({"cell": cell.identity, "runs": runs, "made": maker(), **about}, default=_as_data)
     table = pa.table(dict(columns)).replace_schema_metadata({"hreach": text, "sha256": _checksum(text, columns)})
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
@@ -41,7 +37,7 @@ def write_shard(path: Path, cell: Identified, runs: tuple[int, int], columns: Co
             pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
-def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns, About]:
+def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns, Data]:
     """(columns, about) of a shard that must be whole and hold these runs of this cell."""
     try:
         data = path.read_bytes()
@@ -61,6 +57,11 @@ def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns
     return columns, about
 
 
+def _as_data(value: object) -> object:
+    """What an agent of another project says of itself, as JSON has it."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else str(value)
+
+
 def _damaged(path: Path, why: str) -> InputError:
     """The error for a shard that cannot be used."""
     return InputError(f"shard {str(path)!r} is damaged ({why}); delete it and run again.")
@@ -74,7 +75,7 @@ def _parse(data: bytes) -> tuple[Columns, str, str]:
     return columns, metadata[b"hreach"].decode(), metadata[b"sha256"].decode()
 
 
-def _values(column: Any) -> NDArray[Any]:
+def _values(column: pa.ChunkedArray) -> Column:
     """A column; texts, which are few and often repeated, by way of their numbers."""
     if not pa.types.is_string(column.type):
         return np.asarray(column.to_numpy())
@@ -82,7 +83,7 @@ def _values(column: Any) -> NDArray[Any]:
     return np.asarray(np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy()])
 
 
-def _checksum(text: str, columns: Mapping[str, NDArray[Any]]) -> str:
+def _checksum(text: str, columns: Mapping[str, Column]) -> str:
     """SHA-256 of the text and of every column."""
     digest = hashlib.sha256(text.encode())
     for name, values in columns.items():
