@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Factory = Callable[..., Any]
 Thing = str | Factory
+Params = Mapping[str, Any]  # of an agent, a domain or a feature map, by name
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY)
 
 

@@ -39,7 +39,7 @@ class Pointer(Protocol[Taken, Given]):
     @property
     def address(self) -> int: ...  # noqa: D102
 
-    def __call__(self, *args: Taken.args, **kwargs: Taken.kwargs) -> Given: ...
+    def __call__(self, *args: Taken.args, **kwargs: Taken.kwargs) -> Given: ...  # noqa: D102
 
 
 def _flat(dimensions: int) -> types.Array:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import gymnasium
 import numpy as np
@@ -34,9 +34,10 @@ from hreach.kernels import Seen, Table, World
 from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.truth import known_reward_of, truth_of
+from hreach.protocols import Environment, Plain
 from hreach.randomness.seeding import Seed, run_seeds
 from hreach.randomness.streams import run_streams
-from hreach.registry import Thing, import_plugins, reference
+from hreach.registry import Params, Thing, import_plugins, reference
 from hreach.running.loop import Run, run
 from hreach.running.processes import Processes
 from hreach.running.progress import Telling, Told, telling
@@ -47,13 +48,14 @@ R = TypeVar("R")
 _simulate = announcing(kernels.simulate)
 _CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
 _STEPS = 3000
+Domain = Thing | Environment | TabularMDP  # a name or maker of an environment, or what it would make
 
 
 @runtime_checkable
 class Describes(Protocol):
     """An agent that tells the constants in force."""
 
-    def describe(self) -> Mapping[str, Any]:
+    def describe(self) -> Plain:
         """The constants, and where they come from."""
 
 
@@ -65,25 +67,26 @@ class Setting:
     """
 
     domain: str
-    domain_params: Mapping[str, Any]
+    domain_params: Params
     agent: str
-    params: Mapping[str, Any]
+    params: Params
     steps: int | None
     episodes: int | None
     plugins: Sequence[str] = ()
 
-    def environment(self) -> Any:
+    def environment(self) -> Environment:
         """The environment, made anew."""
         import_plugins(self.plugins)
-        return make_domain(self.domain, **self.domain_params)
+        env: Environment = make_domain(self.domain, **self.domain_params)
+        return env
 
 
 def simulate(
-    domain: Any,
+    domain: Domain,
     agent: Thing,
-    params: Mapping[str, Any] | None = None,
+    params: Params | None = None,
     *,
-    domain_params: Mapping[str, Any] | None = None,
+    domain_params: Params | None = None,
     runs: int = 1000,
     steps: int | None = None,
     episodes: int | None = None,
@@ -165,9 +168,9 @@ def _run_one(setting: Setting, env_seed: int, agent_seed: int) -> Earned:
 
 
 def _earned(
-    env: Any,
+    env: Environment,
     agent: Thing,
-    params: Mapping[str, Any],
+    params: Params,
     steps: int | None,
     episodes: int | None,
     seeds: tuple[int, int],
@@ -177,14 +180,15 @@ def _earned(
     return Earned(done.rewards, done.ended, done.terminated)
 
 
-def _environment(domain: Any, params: Mapping[str, Any] | None) -> Any:
+def _environment(domain: Domain, params: Params | None) -> Environment | TabularMDP:
     if isinstance(domain, str) or callable(domain):
-        return make_domain(domain, **(params or {}))
+        env: Environment = make_domain(domain, **(params or {}))
+        return env
     require(not params, "domain_params", params, "left out where the domain is an environment already")
     return domain
 
 
-def _stepped(env: Any) -> Any:
+def _stepped(env: Environment | TabularMDP) -> Environment:
     """The environment to step through."""
     return TabularEnv(env, known_reward_of(env)) if isinstance(env, TabularMDP) else env
 
@@ -193,10 +197,10 @@ def _stepped(env: Any) -> Any:
 
 
 def _setting(
-    domain: Any,
-    domain_params: Mapping[str, Any] | None,
+    domain: Domain,
+    domain_params: Params | None,
     agent: Thing,
-    params: Mapping[str, Any],
+    params: Params,
     steps: int | None,
     episodes: int | None,
 ) -> Setting | None:
@@ -230,9 +234,9 @@ def _in_processes(setting: Setting, seeds: NDArray[np.uint64], workers: int, tol
 
 
 def _here(
-    env: Any,
+    env: Environment,
     agent: Thing,
-    params: Mapping[str, Any],
+    params: Params,
     steps: int | None,
     episodes: int | None,
     seeds: NDArray[np.uint64],
@@ -246,7 +250,7 @@ def _here(
     return done
 
 
-def _by_steps(done: Sequence[Earned], about: Mapping[str, Any], endings: bool) -> Runs:
+def _by_steps(done: Sequence[Earned], about: Plain, endings: bool) -> Runs:
     reward = np.stack([each.rewards for each in done])
     ended = None
     if endings:
@@ -256,7 +260,7 @@ def _by_steps(done: Sequence[Earned], about: Mapping[str, Any], endings: bool) -
     return Runs(reward, about, ended=ended)
 
 
-def _by_episodes(done: Sequence[Earned], about: Mapping[str, Any]) -> Runs:
+def _by_episodes(done: Sequence[Earned], about: Plain) -> Runs:
     episodes = [episodes_of(each) for each in done]
     total, length, terminated = (np.stack(column) for column in zip(*episodes, strict=True))
     return Runs(total, about, length=length, terminated=terminated)
@@ -272,7 +276,7 @@ def episodes_of(done: Run | Earned) -> tuple[NDArray[np.float64], NDArray[np.int
 
 
 def _compiled(
-    env: Any,
+    env: object,
     template: TableAgent,
     steps: int,
     seeds: NDArray[np.uint64],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from hreach.agents.tables import TableAgent, is_table
 from hreach.guarantees.audit import Audit, audit
 from hreach.guarantees.audit.record import known_problem, sizes_of_problem
 from hreach.problems.truth import truth_of
+from hreach.protocols import Environment, Plain
 from hreach.randomness.seeding import run_seeds
 from hreach.running.loop import run
 from hreach.running.processes import Processes
@@ -52,7 +53,7 @@ class AuditCell:
     h: int | None
 
     @cached_property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Plain:
         """What is audited, the settings, and the code that counts."""
         settings = {"h": self.h, "delta": DELTA, "part_of_top": PART_OF_TOP, "checkpoints": CHECKPOINTS}
         return {"audit": settings, "of": self.cell.identity, "code": code_digest(PACKAGE, AUDITING)}
@@ -116,7 +117,7 @@ def _audit_cell(cell: Cell) -> AuditCell:
     return AuditCell(cell, None if own_reach else REACH)
 
 
-def _agent(setting: Setting, env: Any, seed: int) -> TableAgent:
+def _agent(setting: Setting, env: Environment, seed: int) -> TableAgent:
     agent = make_agent(setting.agent, env, seed=seed, **setting.params)
     assert is_table(agent)
     return agent

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from hreach.agents import find_agent, kind_of
 from hreach.agents.make import make_linear, make_tabular
 from hreach.domains import find_domain
 from hreach.problems.truth import truth_of
-from hreach.registry import Found, defaults_of, import_plugins, source_digest
+from hreach.protocols import Plain
+from hreach.registry import Factory, Found, Params, defaults_of, import_plugins, source_digest
 from hreach.running.simulate import Setting
 from hreach.studies.code import code_digest
 from hreach.studies.identity import digest, id_of, normal
@@ -31,9 +31,9 @@ class Cell:
     """
 
     domain: str
-    domain_params: dict[str, Any]
+    domain_params: Params
     agent: str
-    params: dict[str, Any]
+    params: Params
     steps: int | None
     seed: int
     episodes: int | None = None
@@ -52,7 +52,7 @@ class Cell:
         return id_of(self.identity)
 
     @cached_property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Plain:
         """Everything that the results depend on, as plain data in normal form.
 
         Of what is not hreach's own, `sources` has a digest of each module that is named.
@@ -83,14 +83,14 @@ class Cell:
         return {module: source_digest(module) for module in sorted(modules)}
 
     @cached_property
-    def _content(self) -> list[Any]:
+    def _content(self) -> list[object]:
         """What is run, however it was written: a parameter with its default is left out, equal numbers are equal.
 
         Of a tabular agent the discount (where the domain tells it), the prior and the tolerance always stand there.
         """
         domain, agent = self._found
         kind = kind_of(agent)
-        shared = {"problem": make_tabular, "task": make_linear}
+        shared: Mapping[str, Factory] = {"problem": make_tabular, "task": make_linear}
         defaults = normal(defaults_of(agent.factory) if kind == "env" else _both(shared[kind], agent.factory))
         params = _without(normal(self.params), defaults)
         if kind == "problem":
@@ -121,11 +121,11 @@ def cell_of(study: Study, spec: AgentSpec) -> Cell:
     )
 
 
-def _both(shared: Any, own: Any) -> dict[str, object]:
+def _both(shared: Factory, own: Factory) -> dict[str, object]:
     return {**defaults_of(shared), **defaults_of(own)}
 
 
-def _without(given: dict[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:
+def _without(given: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
     """What was given without what is the default; a default that is no plain data is nobody's."""
     data = (bool, int, float, str, list, dict, type(None))
     plain = {key: value for key, value in defaults.items() if isinstance(value, data)}

@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from hreach.protocols import Plain
+
 _WHOLE = 10**6  # a whole number below this is an int in normal form, any other number a float
 
 
@@ -14,7 +16,7 @@ class Identified(Protocol):
     """What the store keeps results of."""
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Plain:
         """Everything that the results depend on."""
 
     @property
@@ -22,7 +24,7 @@ class Identified(Protocol):
         """`id_of(identity)`."""
 
 
-def id_of(identity: Mapping[str, Any]) -> str:
+def id_of(identity: Plain) -> str:
     """Sixteen hexadecimal digits."""
     return digest(identity)[:16]
 

@@ -19,9 +19,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hreach.protocols import Plain
+
 CHECKPOINTS = 100
 LEARNING, FINAL = "learning", "final"
-Columns = dict[str, NDArray[Any]]
+Columns = dict[str, NDArray[Any]]  # of several types
 Array = NDArray[np.float64]
 
 
@@ -75,7 +77,7 @@ class Result:
     at: NDArray[np.int64]
     learning: Phase
     final: Phase
-    agent: Mapping[str, Any]
+    agent: Plain
     last: Episode | None = None
     makers: Sequence[Mapping[str, str]] = ()
 
@@ -114,19 +116,19 @@ class Result:
             "terminated": join[2],
         }
 
-    def _pairs(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    def _pairs(self) -> list[tuple[NDArray[np.generic], NDArray[np.generic]]]:
         one, two = self.learning, self.final
         return [(one.total, two.total), (one.length, two.length), (one.terminated, two.terminated)]
 
-    def about(self, first: int) -> dict[str, Any]:
+    def about(self, first: int) -> dict[str, object]:
         """What stands beside the columns: the constants and, of run 0, the last episode."""
-        about: dict[str, Any] = {"by": self.by, "agent": dict(self.agent)}
+        about: dict[str, object] = {"by": self.by, "agent": dict(self.agent)}
         if first == 0 and self.last is not None:
             about["last"] = {name: values.tolist() for name, values in vars(self.last).items()}
         return about
 
 
-def result_of(shards: Sequence[tuple[slice, Columns, Mapping[str, Any]]]) -> Result:
+def result_of(shards: Sequence[tuple[slice, Columns, Plain]]) -> Result:
     """The runs of shards, in order, from (which of its runs, columns, about) of each."""
     parts = [_phases(columns, which) for which, columns, _ in shards]
     abouts = [about for _, _, about in shards]
@@ -142,7 +144,7 @@ def result_of(shards: Sequence[tuple[slice, Columns, Mapping[str, Any]]]) -> Res
     )
 
 
-def makers_of(abouts: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def makers_of(abouts: Sequence[Plain]) -> list[dict[str, str]]:
     """Who computed, each once."""
     made = [about["made"] for about in abouts]
     return [m for i, m in enumerate(made) if m not in made[:i]]
@@ -161,7 +163,7 @@ def _phases(columns: Columns, which: slice) -> tuple[Phase, Phase]:
     return phase(here), phase(~here)
 
 
-def _episode(saved: Mapping[str, Any] | None) -> Episode | None:
+def _episode(saved: Plain | None) -> Episode | None:
     if saved is None:
         return None
     return Episode(np.array(saved["states"]), np.array(saved["actions"], dtype=np.int64), np.array(saved["rewards"]))
@@ -212,7 +214,7 @@ class AuditedRun:
         run = np.full(len(self.step), first, dtype=np.int32)
         return {"run": run, "step": self.step.astype(np.int32), "error": self.error, "bound": self.bound}
 
-    def about(self, first: int) -> dict[str, Any]:
+    def about(self, first: int) -> dict[str, object]:
         """Everything but the columns."""
         arrays = ("step", "error", "bound")
         rest = {name: value for name, value in vars(self).items() if name not in arrays}
@@ -220,7 +222,7 @@ class AuditedRun:
         return {"audit": rest | counted | {"notes": list(self.notes)}}
 
 
-def audited_of(columns: Columns, about: Mapping[str, Any]) -> AuditedRun:
+def audited_of(columns: Columns, about: Plain) -> AuditedRun:
     """An audited run from its shard."""
     saved = dict(about["audit"])
     for name in ("bad_steps", "exploring_steps"):

@@ -13,9 +13,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,14 +22,13 @@ from numpy.typing import NDArray
 
 from hreach.errors import InputError
 from hreach.files import whole_file
+from hreach.protocols import Plain
 from hreach.studies.identity import Identified, id_of
 from hreach.studies.maker import maker
 from hreach.studies.results import Columns
 
-About = dict[str, Any]
 
-
-def write_shard(path: Path, cell: Identified, runs: tuple[int, int], columns: Columns, about: About) -> None:
+def write_shard(path: Path, cell: Identified, runs: tuple[int, int], columns: Columns, about: Plain) -> None:
     """Keep the columns of the runs [first, end) of a cell, and what they are about, in a file that is not there yet."""
     text = json.dumps({"cell": cell.identity, "runs": runs, "made": maker(), **about})
     table = pa.table(dict(columns)).replace_schema_metadata({"hreach": text, "sha256": _checksum(text, columns)})
@@ -41,7 +38,7 @@ def write_shard(path: Path, cell: Identified, runs: tuple[int, int], columns: Co
             pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
-def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns, About]:
+def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns, Plain]:
     """(columns, about) of a shard that must be whole and hold these runs of this cell."""
     try:
         data = path.read_bytes()
@@ -74,7 +71,7 @@ def _parse(data: bytes) -> tuple[Columns, str, str]:
     return columns, metadata[b"hreach"].decode(), metadata[b"sha256"].decode()
 
 
-def _values(column: Any) -> NDArray[Any]:
+def _values(column: pa.ChunkedArray) -> NDArray[np.generic]:
     """A column; texts, which are few and often repeated, by way of their numbers."""
     if not pa.types.is_string(column.type):
         return np.asarray(column.to_numpy())
@@ -82,7 +79,7 @@ def _values(column: Any) -> NDArray[Any]:
     return np.asarray(np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy()])
 
 
-def _checksum(text: str, columns: Mapping[str, NDArray[Any]]) -> str:
+def _checksum(text: str, columns: Columns) -> str:
     """SHA-256 of the text and of every column."""
     digest = hashlib.sha256(text.encode())
     for name, values in columns.items():

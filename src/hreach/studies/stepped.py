@@ -5,13 +5,13 @@ Processes run this, so it imports nothing that the run itself does not need.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from hreach.agents import make_agent
-from hreach.protocols import Acts
+from hreach.protocols import Acts, Floats, Plain
 from hreach.randomness.seeding import run_seeds
 from hreach.running.loop import Run, run
 from hreach.running.simulate import Describes, Setting, episodes_of
@@ -45,7 +45,7 @@ def run_stepped(setting: Setting, final_episodes: int, entropy: Sequence[int], n
     return Result("episodes", at, learnt, _phase(final), told, _last_episode(final))
 
 
-def by_steps(rewards: np.ndarray[Any, np.dtype[np.float64]], agent: Mapping[str, Any]) -> Result:
+def by_steps(rewards: Floats, agent: Plain) -> Result:
     """The result of runs by steps, of which these are the rewards (runs, steps)."""
     at = checkpoints(rewards.shape[1])
     total = np.cumsum(rewards, axis=1)[:, at - 1]
@@ -53,7 +53,7 @@ def by_steps(rewards: np.ndarray[Any, np.dtype[np.float64]], agent: Mapping[str,
     return Result("steps", at, phase, Phase.none(len(rewards)), dict(agent))
 
 
-def _description(agent: object) -> dict[str, Any]:
+def _description(agent: object) -> Plain:
     return dict(agent.describe()) if isinstance(agent, Describes) else {}
 
 

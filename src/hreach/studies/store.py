@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hreach.errors import InputError
+from hreach.protocols import Plain
 from hreach.studies.identity import Identified
 from hreach.studies.results import AuditedRun, Columns, Result, audited_of, result_of
-from hreach.studies.shards import About, read_shard, write_shard
+from hreach.studies.shards import read_shard, write_shard
 
 
 class Store:
@@ -55,7 +56,7 @@ class Store:
         """The audits of the first `runs` runs; they must all be there."""
         return [audited_of(columns, about) for _, columns, about in self._read(cell_id, runs)]
 
-    def _read(self, cell_id: str, runs: int) -> Iterator[tuple[slice, Columns, About]]:
+    def _read(self, cell_id: str, runs: int) -> Iterator[tuple[slice, Columns, Plain]]:
         """(which of its runs, columns, about) of the shards that hold the first `runs` runs, in order."""
         if self.missing(cell_id, runs):
             raise InputError(
