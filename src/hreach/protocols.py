@@ -12,7 +12,7 @@ A *state* is a whole number in a table and an array of floats (d,) in a continuo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, SupportsFloat, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,20 @@ Stream = NDArray[np.uint64]  # (4,) random numbers: `hreach.randomness.streams`
 Arrays = Mapping[str, NDArray[np.generic]]  # a state, saved
 State = Any  # one state: an int of a table, an array (d,) of a continuous problem
 Info = Mapping[str, Any]  # what Gymnasium's `step` tells besides
+Plain = Mapping[str, Any]  # what JSON can hold: numbers, texts, lists and tables, by name
 S = TypeVar("S", bound=NDArray[np.generic])
 States = NDArray[Any]  # many states: (N,) of a table, (N, d) of a continuous problem
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """What `hreach.run` needs of an environment: Gymnasium's two methods."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, object] | None = None) -> tuple[State, Info]:
+        """Begin an episode."""
+
+    def step(self, action: Any, /) -> tuple[State, SupportsFloat, bool, bool, Info]:
+        """Take an action."""
 
 
 class Pairs(NamedTuple, Generic[S]):

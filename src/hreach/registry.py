@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Factory = Callable[..., Any]
-Params = Mapping[str, Any]  # parameters by name, whatever a factory takes
+Params = Mapping[str, Any]  # of an agent, a domain or a feature map, by name
 Thing = str | Factory
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY)
 

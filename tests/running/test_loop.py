@@ -221,7 +221,7 @@ def test_a_reset_without_a_seed_is_one_sentence_and_other_mistakes_stay_what_the
     mdp = hreach.make_domain("chain").mdp()
     agent = hreach.make_agent("pac-rmdp", mdp, h=8)
     with pytest.raises(hreach.InputError, match=r"env.reset takes no seed, but must be reset\(self, \*, seed=None"):
-        hreach.run(Old(mdp, None), agent, steps=5)
+        hreach.run(Old(mdp, None), agent, steps=5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="has no len"):
         hreach.run(Broken(mdp, None), agent, steps=5)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hreach.errors import InputError, unknown_name
-from hreach.registry import Entry, Found, Thing, check_parameters, find, offered, parameters_of, takes
+from hreach.registry import Entry, Found, Params, Thing, check_parameters, find, offered, parameters_of, takes
 
 if TYPE_CHECKING:
     from hreach.protocols import Acts
@@ -114,7 +114,7 @@ def kind_of(found: Found) -> str:
     return first if first in ("problem", "task") else "env"
 
 
-def make_agent(agent: Thing, env: Any, /, *, seed: int = 0, **params: Any) -> Any:
+def make_agent(agent: Thing, env: object, /, *, seed: int = 0, **params: Any) -> Any:
     """The agent of this name for an environment; `hreach list` names the agents and their own parameters.
 
     A tabular agent is for a Gymnasium environment with discrete spaces, or for a `TabularMDP`; what all of them take:
@@ -137,7 +137,7 @@ def make_agent(agent: Thing, env: Any, /, *, seed: int = 0, **params: Any) -> An
     return make(found.factory, found.label, env, seed=seed, **params)
 
 
-def _made(found: Found, env: Any, seed: int, params: dict[str, Any]) -> Acts:
+def _made(found: Found, env: object, seed: int, params: Params) -> Acts:
     """What a factory makes, if it is an agent."""
     from hreach.protocols import Acts
 

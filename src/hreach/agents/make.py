@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hreach.agents.agent import Agent, Design
 from hreach.agents.replan import Replan, replan_rule
+from hreach.agents.tables import TableAgent
 from hreach.errors import InputError, at_least, discount, finite, require, shown
 from hreach.models.counts import Counts
 from hreach.models.features import from_settings
@@ -20,43 +21,44 @@ from hreach.models.regression import Regression
 from hreach.optimism.linear import LinearOptimism, plain
 from hreach.optimism.tabular import TabularOptimism, digest
 from hreach.planners.grid import Interpolation
-from hreach.planners.on_grid import OnGrid
+from hreach.planners.on_grid import GridSettings, OnGrid
 from hreach.planners.on_tree import OnTree
 from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.problem import Problem
-from hreach.problems.task import task_of
+from hreach.problems.task import Task, task_of
 from hreach.problems.truth import known_reward_of, truth_of
 from hreach.protocols import Stream
-from hreach.registry import Factory, check_parameters, parameters_of
+from hreach.registry import Factory, Params, check_parameters, parameters_of
 
 Reward = str | NDArray[np.float64]
+LinearAgent = Agent[Regression, LinearOptimism, OnGrid | OnTree]
 
 
 def make_linear(
     build: Factory,
     label: str,
-    env: Any,
+    env: object,
     /,
     *,
     seed: int = 0,
-    task: Any = None,
-    features: Any = None,
+    task: Task | Params | None = None,
+    features: Params | None = None,
     target: Literal["next", "change"] | None = None,
     truncate: bool | None = None,
-    sigma: Any = None,
+    sigma: ArrayLike | None = None,
     ridge: float = 0.1,
-    grid: Any = None,
+    grid: GridSettings = None,
     interpolation: Interpolation = "multilinear",
     quadrature: int = 3,
     tolerance: float = 0.05,
     segments: Sequence[int] | None = None,
     commit: Literal["first", "all"] = "first",
     slope: float | str = "paper",
-    reward: Any = "known",
-    replan: Any = None,
-    **params: Any,
-) -> Any:
+    reward: Literal["known", "learn"] = "known",
+    replan: Replan | Params | None = None,
+    **params: object,
+) -> LinearAgent:
     """A linear agent with the optimism that `build(task, **params)` returns; what is not given is the domain's own.
 
     task            a `hreach.Task`, or a table for the domain's `task()` and `preset()`, e.g. {"model": "step"} for HIV
@@ -79,8 +81,8 @@ def make_linear(
     check_parameters(f"agent {label}", build, params, given=1, also=LINEAR_SHARED)
     known, preset = task_of(env, task)
     if sigma is not None:
-        known = replace(known, sigma=sigma)
-    given = {"features": features, "grid": grid, "segments": segments, "target": target, "truncate": truncate}
+        known = replace(known, sigma=sigma)  # type: ignore[arg-type]  # the task makes an array of it
+    given: Params = {"features": features, "grid": grid, "segments": segments, "target": target, "truncate": truncate}
     chosen = replace(preset, **{name: value for name, value in given.items() if value is not None})
     require(chosen.features is not None, "features", None, "given: what the model is linear in")
     linear_in = chosen.features or {}
@@ -127,7 +129,7 @@ def make_linear(
 def make_tabular(
     build: Factory,
     label: str,
-    env: Any,
+    env: object,
     /,
     *,
     seed: int = 0,
@@ -138,9 +140,9 @@ def make_tabular(
     prior: float = 1,
     tolerance: float = 0.01,
     value_cap: float | None = None,
-    ties: Any = "random",
-    **params: Any,
-) -> Any:
+    ties: str | Sequence[int] = "random",
+    **params: object,
+) -> TableAgent:
     """A tabular agent with the optimism that `build(problem, **params)` returns.
 
     gamma    discount; default: the domain's own, or .95
@@ -210,7 +212,7 @@ class _Known(NamedTuple):
     ends: bool
 
 
-def _known(env: Any) -> _Known:
+def _known(env: object) -> _Known:
     """An environment that does not tell its MDP may end its episodes."""
     if isinstance(env, TabularMDP):
         states, actions = env.states, env.actions
@@ -222,7 +224,7 @@ def _known(env: Any) -> _Known:
     return _Known(states, actions, gamma, known_reward_of(env), ends)
 
 
-def _size(env: Any, name: str) -> int:
+def _size(env: object, name: str) -> int:
     space = getattr(env, name, None)
     if isinstance(space, Discrete) and space.start == 0:
         return int(space.n)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hreach.errors import InputError, require
 from hreach.files import writable_file, writable_picture
+from hreach.registry import Params
 
 if TYPE_CHECKING:
     from hreach.guarantees.audit import Audit
     from hreach.guarantees.choose_h import Choice
+    from hreach.problems.mdp import TabularMDP
 
 Gamma = Annotated[float, typer.Option(help="Discount.")]
 States = Annotated[int, typer.Option(help="Number of states.")]
@@ -48,9 +50,9 @@ def bound(
     if as_json:
         print(json.dumps(found.to_dict(), indent=2))
         return
-    for name in ("eps", "delta", "h", "t"):
+    for name, value in (("eps", found.eps), ("delta", found.delta), ("h", found.h), ("t", found.t)):
         mark = "  (computed)" if name in found.found else ""
-        print(f"{name:<32} {_short(getattr(found, name))}{mark}")
+        print(f"{name:<32} {_short(value)}{mark}")
     for line in found.lines:
         print(f"{line.name:<32} {_short(line.value):<10}  {line.source}{f'; empty: {line.why}' if line.why else ''}")
     print(f"\n{found.sentence}")
@@ -83,13 +85,13 @@ def choose_h(
 
     require((states is None) == (actions is None), "--actions", actions, "given together with --states")
     sizes = None if states is None or actions is None else (states, actions)
-    given = [*(domain or []), *(_saved_model(path) for path in model or [])] or None
+    given: list[str | TabularMDP] = [*(domain or []), *(_saved_model(path) for path in model or [])]
     picture_file = writable_picture("--picture", picture_file)
     found = choosing.choose_h(
         max(lifetime),
         gamma,
         sizes=sizes,
-        surrogates=given,
+        surrogates=given or None,
         hs=h or choosing.HS,
         runs=runs,
         seed=seed,
@@ -131,7 +133,7 @@ def _print_losses(found: Choice) -> None:
     print()
 
 
-def _saved_model(path: Path) -> Any:
+def _saved_model(path: Path) -> TabularMDP:
     from hreach.problems.mdp import TabularMDP
 
     return TabularMDP.load(path)
@@ -166,15 +168,16 @@ def audit(
     from hreach.domains import make_domain
     from hreach.guarantees.audit import LemmaError, picture
     from hreach.guarantees.audit import audit as audited
+    from hreach.problems.truth import TellsTruth
     from hreach.running.loop import run
 
     json_file, csv_file = writable_file("--json", json_file), writable_file("--csv", csv_file)
     picture_file = writable_picture("--picture", picture_file)
     env = make_domain(domain)
-    require(hasattr(env, "mdp"), "domain", domain, "one with finitely many states")
+    require(isinstance(env, TellsTruth), "domain", domain, "one with finitely many states")
     built = make_agent(agent, env, seed=seed, **_parameters(param or []))
     done = run(env, built, steps, seed=seed)
-    settings: dict[str, Any] = {"eps": eps, "delta": delta, "h": h, "checkpoints": checkpoints, "ties": ties}
+    settings: Params = {"eps": eps, "delta": delta, "h": h, "checkpoints": checkpoints, "ties": ties}
     try:
         result = audited(done, env.mdp(), built, **settings, rollouts=rollouts, seed=seed, form=form)  # type: ignore[arg-type]
     except LemmaError as error:
@@ -191,9 +194,12 @@ def audit(
 def _print_audit(result: Audit, agent: str, domain: str) -> None:
     print(f"{agent} on {domain}, {result.steps} steps, eps = {result.eps:g}, delta = {result.delta:g}\n")
     print(f"{'':<26} {'measured':>12} {'bound':>12}")
-    names = {"bad_steps": "eps-bad steps", "exploring_steps": "exploring steps", "average_loss": "average loss"}
-    for name, words in names.items():
-        total = getattr(result, name)
+    totals = {
+        "eps-bad steps": result.bad_steps,
+        "exploring steps": result.exploring_steps,
+        "average loss": result.average_loss,
+    }
+    for words, total in totals.items():
         print(f"{words:<26} {_short(total.measured):>12} {_short(total.bound):>12}  {total.why}")
     over = result.exploration_over
     print(f"{'exploration over at step':<26} {'not yet' if over is None else over:>12}")
@@ -203,9 +209,9 @@ def _print_audit(result: Audit, agent: str, domain: str) -> None:
         print(f"note: {note}")
 
 
-def _parameters(given: list[str]) -> dict[str, Any]:
+def _parameters(given: list[str]) -> Params:
     """name=value pairs; a value is read as JSON where it is some, else as text."""
-    result: dict[str, Any] = {}
+    result = {}
     for entry in given:
         name, sign, text = entry.partition("=")
         require(bool(sign and name), "--param", entry, "name=value, such as h=8")

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hreach.agents import AGENTS, LINEAR_AGENTS
 from hreach.agents import GROUP as AGENT_GROUP
@@ -86,5 +86,5 @@ def _studies() -> list[dict[str, str]]:
     ]
 
 
-def _length(study: Mapping[str, Any]) -> str:
+def _length(study: Mapping[str, object]) -> str:
     return f" of {study['episodes']} episodes" if "episodes" in study else ""

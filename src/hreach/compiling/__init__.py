@@ -22,12 +22,14 @@ from hreach.compiling.pointers import (
     formula_at,
     schedule_at,
 )
+from hreach.compiling.untyped import Untyped
 
 __all__ = [
     "Array",
     "Formula",
     "Pointer",
     "Schedule",
+    "Untyped",
     "announce_with",
     "announced",
     "announcing",

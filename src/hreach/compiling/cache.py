@@ -15,20 +15,21 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from numba.core import caching
 
 from hreach.compiling import sources
+from hreach.compiling.untyped import Untyped
 
 _FOLDER = "HREACH_TEMPORARY_CACHE"  # tells workers the temporary folder of the process that started them; "": none
 
 
-def kept(function: Any, options: str = "") -> Any:
+def kept(function: Callable[..., object], options: str = "") -> Untyped:
     """A cache for a Python function that is to be compiled with these options.
 
     What it holds counts while nothing has changed in the function's file, in what that imports of hreach, and in the
@@ -52,13 +53,13 @@ class _CheckedFile(caching.IndexDataCacheFile):  # type: ignore[misc]
     numba reads a file to the end of what it wrote, so what stands after that is ours.
     """
 
-    def _load_index(self) -> Any:
+    def _load_index(self) -> Untyped:
         try:
             return super()._load_index() if _whole(self._index_path) else {}
         except (AttributeError, ImportError):  # of other code: it names types that this one does not have
             return {}
 
-    def _load_data(self, name: str) -> Any:
+    def _load_data(self, name: str) -> Untyped:
         try:
             return super()._load_data(name) if _whole(self._data_path(name)) else None
         except (AttributeError, ImportError):
@@ -75,7 +76,7 @@ class _CheckedFile(caching.IndexDataCacheFile):  # type: ignore[misc]
 class _Hashed:
     """A file to write to that remembers the checksum of what was written."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self._file, self._sha256 = file, hashlib.sha256()
 
     def write(self, data: bytes) -> int:
@@ -98,7 +99,7 @@ def _whole(path: str) -> bool:
 class _Temporary(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):  # type: ignore[misc]
     """The place of last resort."""
 
-    def __init__(self, py_func: Any, py_file: str) -> None:
+    def __init__(self, py_func: Callable[..., object], py_file: str) -> None:
         self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
         self._cache_path = os.path.join(_temporary_folder(), self.get_suitable_cache_subpath(py_file))
 
@@ -113,12 +114,12 @@ class _Places(caching.CompileResultCacheImpl):  # type: ignore[misc]
 class _CheckedCache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _Places
 
-    def __init__(self, py_func: Any, options: str) -> None:
+    def __init__(self, py_func: Callable[..., object], options: str) -> None:
         super().__init__(py_func)
         stamp = sources.stamp(Path(inspect.getfile(py_func))), options
         self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Untyped, data: Untyped) -> None:
         try:
             super().save_overload(sig, data)
         except OSError as error:

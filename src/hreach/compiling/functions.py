@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 import numba
 import numpy as np
@@ -13,7 +13,11 @@ from numba.core import event
 from numpy.typing import NDArray
 
 from hreach.compiling import cache as caching
+from hreach.compiling.untyped import Untyped
 from hreach.errors import require
+
+if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
 
 require(
     not numba.config.DISABLE_JIT,
@@ -24,7 +28,7 @@ require(
 
 Array = NDArray[np.float64]
 at = np.uintp  # x[at(i)]: i is not below 0. Of a signed index compiled code asks each time if it counts from the end
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 # Kernels allocate nothing, so numba need not count references (_nrt): counting cost twice what planning does, and
 # two threads would wait for each other's counters. Nobody calls them from C (no_cfunc_wrapper).
@@ -35,9 +39,9 @@ class _Announce(event.Listener):  # type: ignore[misc]
     """Says once, on the error stream, that a compilation has begun; once for all processes that share a flag."""
 
     said = False
-    shared: Any = None  # a multiprocessing.Value, true once one of the processes has spoken
+    shared: Synchronized[int] | None = None  # a multiprocessing.Value, true once one of the processes has spoken
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: Untyped) -> None:
         if self.said:
             return
         self.said = True
@@ -49,7 +53,7 @@ class _Announce(event.Listener):  # type: ignore[misc]
         sys.stderr.write(f"hreach: {_words()} ...\n")
         sys.stderr.flush()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: Untyped) -> None:
         pass
 
 
@@ -67,7 +71,7 @@ def announced() -> bool:
     return _announce.said
 
 
-def announce_with(shared: Any) -> None:
+def announce_with(shared: Synchronized[int]) -> None:
     """Of the processes with this flag (`multiprocessing.Value("b")`) only one says that it compiles."""
     _announce.shared = shared
 
@@ -90,13 +94,13 @@ def inlined_with(*freedom: str) -> Callable[[F], F]:
     return functools.partial(_njit, forceinline=True, fastmath=set(freedom))
 
 
-def _njit(function: F, **options: Any) -> F:
+def _njit(function: F, **options: object) -> F:
     dispatcher = numba.njit(**_OPTIONS, **options)(function)
     dispatcher._cache = caching.kept(function, _words_of({**_OPTIONS, **options}))
     return dispatcher  # type: ignore[no-any-return]
 
 
-def _words_of(options: dict[str, Any]) -> str:
+def _words_of(options: Mapping[str, object]) -> str:
     """The options as text that is the same in every process: the order of a set is not."""
     return repr([(name, sorted(v) if isinstance(v, set) else v) for name, v in sorted(options.items())])
 
@@ -106,7 +110,7 @@ def announcing(function: F) -> F:
     called = False
 
     @functools.wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: object) -> object:
         nonlocal called
         if called or _announce.said:
             return function(*args)
@@ -121,7 +125,7 @@ def announcing(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
-def resolved(function: F, *arguments: Any) -> F:
+def resolved(function: F, *arguments: object) -> F:
     """The machine code of a compiled `function` for arguments of the types of these, found or made once.
 
     Otherwise numba reads the type of every argument, and of every array in a tuple, at each call, which takes ten times

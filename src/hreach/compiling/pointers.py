@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import ParamSpec, Protocol, TypeVar
 
 import numba
 import numpy as np
@@ -22,16 +22,24 @@ from numpy.typing import NDArray
 
 from hreach.compiling import cache
 from hreach.compiling.functions import Array
+from hreach.compiling.untyped import Untyped
 from hreach.errors import InputError
 
 Formula = Callable[[Array, float, float, Array], tuple[float, float, float]]
 Schedule = Callable[[float, Array, Array, Array, Array, float, float, Array, NDArray[np.uint64]], tuple[float, float]]
 
 
-class Pointer(Protocol):
-    """A compiled function: numba knows its type, kernels its address."""
+Taken = ParamSpec("Taken")
+Given = TypeVar("Given", covariant=True)
 
-    address: int
+
+class Pointer(Protocol[Taken, Given]):
+    """A compiled function: numba knows its type, kernels its address. From Python it is called as what it was."""
+
+    @property
+    def address(self) -> int: ...  # noqa: D102
+
+    def __call__(self, *args: Taken.args, **kwargs: Taken.kwargs) -> Given: ...  # noqa: D102
 
 
 def _flat(dimensions: int) -> types.Array:
@@ -46,20 +54,22 @@ _SCHEDULE = types.UniTuple(_NUMBER, 2)(
 
 
 @functools.cache
-def compile_formula(formula: Formula) -> Pointer:
+def compile_formula(formula: Formula) -> Pointer[[Array, float, float, Array], tuple[float, float, float]]:
     """`formula` as a pointer; compiled once, kept if it lives in a file."""
     return _pointer("formula", formula, _FORMULA, "use arithmetic on its arguments and return (reach, bonus, radius)")
 
 
 @functools.cache
-def compile_schedule(schedule: Schedule) -> Pointer:
+def compile_schedule(
+    schedule: Schedule,
+) -> Pointer[[float, Array, Array, Array, Array, float, float, Array, NDArray[np.uint64]], tuple[float, float]]:
     """`schedule` as a pointer; compiled once, kept if it lives in a file."""
     return _pointer("schedule", schedule, _SCHEDULE, "use arithmetic on its arguments and return (due, changed)")
 
 
-def _pointer(kind: str, function: Callable[..., tuple[float, ...]], signature: Any, advice: str) -> Pointer:
+def _pointer(kind: str, function: Callable[Taken, Given], signature: Untyped, advice: str) -> Pointer[Taken, Given]:
     try:
-        pointer: Any = CFunc(function, sigutils.normalize_signature(signature), {}, {"error_model": "numpy"})
+        pointer: Untyped = CFunc(function, sigutils.normalize_signature(signature), {}, {"error_model": "numpy"})
         if function.__closure__ is None and Path(function.__code__.co_filename).is_file():
             pointer._cache = cache.kept(function)
         pointer.compile()
@@ -69,7 +79,7 @@ def _pointer(kind: str, function: Callable[..., tuple[float, ...]], signature: A
     return pointer  # type: ignore[no-any-return]
 
 
-def _at(signature: Any) -> Callable[[int], Any]:
+def _at(signature: Untyped) -> Callable[[int], Untyped]:
     """The function of this signature at an address, for compiled code to call.
 
     A pointer can be given to a kernel itself, but then numba asks Python for its address at every call: 6 us, which is
@@ -78,8 +88,8 @@ def _at(signature: Any) -> Callable[[int], Any]:
     kind = types.FunctionType(signature)
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def at_address(typingctx: Any, address: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def at_address(typingctx: Untyped, address: Untyped) -> Untyped:
+        def codegen(context: Untyped, builder: Untyped, signature: Untyped, args: Untyped) -> Untyped:
             pointer = cgutils.create_struct_proxy(kind)(context, builder)
             pointer.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
             return pointer._getvalue()
@@ -89,5 +99,5 @@ def _at(signature: Any) -> Callable[[int], Any]:
     return at_address  # type: ignore[no-any-return]
 
 
-formula_at = _at(_FORMULA)
-schedule_at = _at(_SCHEDULE)
+formula_at: Callable[[int], Formula] = _at(_FORMULA)
+schedule_at: Callable[[int], Schedule] = _at(_SCHEDULE)

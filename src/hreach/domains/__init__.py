@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any, Protocol, SupportsFloat, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from hreach.domains import gymnasium_ids
 from hreach.errors import InputError, nearest, unknown_name
 from hreach.registry import Entry, Found, Thing, check_parameters, find, imported, offered
 
+if TYPE_CHECKING:
+    from hreach.protocols import Environment
+
 GROUP = "hreach.domains"
-Info = dict[str, Any]  # what Gymnasium tells besides
 
 DOMAINS = {
     "chain": Entry(
@@ -57,27 +59,18 @@ DOMAINS = {
 }
 
 
-@runtime_checkable
-class Steps(Protocol):
-    """What `hreach.run` needs of an environment: Gymnasium's two methods."""
-
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
-        """Begin an episode."""
-
-    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, Info]:
-        """Take an action."""
-
-
 def make_domain(domain: Thing, /, **params: Any) -> Any:
     """The environment of this name, e.g. `make_domain("chain", length=7)`.
 
     `domain` is a name of `hreach list`, "module:name", the id of an environment that is registered with Gymnasium
     ("FrozenLake-v1", or "module:Id-v0" where importing the module registers it), or a callable that makes one.
     """
+    from hreach.protocols import Environment
+
     found = find_domain(domain)
     check_parameters(f"domain {found.label}", found.factory, params)
     env = found.factory(**params)
-    if not isinstance(env, Steps):
+    if not isinstance(env, Environment):
         raise InputError(
             f"domain {found.label} made {type(env).__name__!r}, but must make something with reset and step."
         )
@@ -116,7 +109,7 @@ def _of_gymnasium(domain: str) -> Found | None:
     return Found(repr(domain), partial(_make_registered, name), modules)
 
 
-def _make_registered(name: str, **params: Any) -> Any:
+def _make_registered(name: str, **params: Any) -> Environment:
     import gymnasium
 
     try:

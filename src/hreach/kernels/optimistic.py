@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, at, compiled, inlined
+from hreach.compiling import Array, Formula, at, compiled, inlined
 from hreach.kernels.lanes import put
 from hreach.kernels.state import Rule, Seen, Table
 
@@ -37,7 +35,7 @@ def _set_apart(
 
 @inlined
 def refresh(
-    formula: Any, s: int, a: int, counts: Array, ended: Array, terminal: NDArray[np.bool_], total: Array,
+    formula: Formula, s: int, a: int, counts: Array, ended: Array, terminal: NDArray[np.bool_], total: Array,
     reward_sum: Array, mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array,
     reward: Array, constants: Array, r_min: float, r_max: float, v_max: float, reward_share: float, ends: bool,
 ) -> None:  # fmt: skip
@@ -94,7 +92,7 @@ def close(table: Table, s: int, actions: int) -> None:
 
 
 @compiled
-def refresh_pair(formula: Any, rule: Rule, seen: Seen, table: Table, s: int, a: int) -> None:
+def refresh_pair(formula: Formula, rule: Rule, seen: Seen, table: Table, s: int, a: int) -> None:
     """The optimistic model of one pair."""
     n, b = seen, table
     refresh(
@@ -104,7 +102,7 @@ def refresh_pair(formula: Any, rule: Rule, seen: Seen, table: Table, s: int, a: 
 
 
 @compiled
-def refresh_all(formula: Any, rule: Rule, seen: Seen, table: Table) -> None:
+def refresh_all(formula: Formula, rule: Rule, seen: Seen, table: Table) -> None:
     """The optimistic model of every pair."""
     states, actions = seen.total.shape
     for s in range(states):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, at, compiled, inlined
+from hreach.compiling import Array, Formula, Schedule, at, compiled, inlined
 from hreach.kernels.acting import choose
 from hreach.kernels.ends import meet
 from hreach.kernels.optimistic import refresh
@@ -71,7 +69,7 @@ def _ends_here(end: float, environment: NDArray[np.uint64]) -> bool:
 
 @inlined
 def _walk(
-    formula: Any, rule: Rule, seen: Seen, table: Table, world: World, environment: NDArray[np.uint64],
+    formula: Formula, rule: Rule, seen: Seen, table: Table, world: World, environment: NDArray[np.uint64],
     stream: NDArray[np.uint64], state: int, paid: Array, over: NDArray[np.bool_], run: int, begun: int, end: int,
     once: bool, stop: NDArray[np.bool_], stale: bool,
 ) -> tuple[int, bool]:  # fmt: skip
@@ -143,8 +141,8 @@ def _walk(
 
 @compiled
 def simulate(
-    schedule: Any,
-    formula: Any,
+    schedule: Schedule,
+    formula: Formula,
     rule: Rule,
     begin: tuple[Seen, Table],
     scratch: tuple[Seen, Table],

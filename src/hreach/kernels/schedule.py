@@ -11,12 +11,10 @@ equivalent value and q of the model at this moment: those of constants that are 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, Formula, Schedule, compiled, inlined
 from hreach.kernels.optimistic import refresh_all, refresh_pair
 from hreach.kernels.planning import any_ball, plan_arrays
 from hreach.kernels.posterior import draw_all
@@ -24,7 +22,9 @@ from hreach.kernels.state import Rule, Seen, Table
 
 
 @inlined  # handing over tuples of arrays copies them on the stack, which here costs as much as planning
-def revise(schedule: Any, formula: Any, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> bool:
+def revise(
+    schedule: Schedule, formula: Formula, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]
+) -> bool:
     """Ask the schedule; whether anything was computed anew."""
     b = table
     if rule.asks_certainty:
@@ -55,7 +55,7 @@ def _clear(constants: Array) -> None:
 
 
 @compiled
-def renew(formula: Any, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> None:
+def renew(formula: Formula, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> None:
     """What is planned with, of every pair: the optimistic model, or a draw from the posterior."""
     if rule.draws:
         draw_all(rule, seen, table, stream)
@@ -64,7 +64,9 @@ def renew(formula: Any, rule: Rule, seen: Seen, table: Table, stream: NDArray[np
 
 
 @compiled
-def catch_up(schedule: Any, formula: Any, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> bool:
+def catch_up(
+    schedule: Schedule, formula: Formula, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]
+) -> bool:
     """Bring what is planned with up to date with what was seen; whether anything changed."""
     news = seen.news
     count = news[0]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,10 +56,10 @@ def in_range(actions: Integers, count: int) -> None:
     require(bool((actions < count).all()), "actions", actions, f"below {count}")
 
 
-def numbers(name: str, value: Any, length: int | None = None) -> tuple[float, ...]:
+def numbers(name: str, value: ArrayLike, length: int | None = None) -> tuple[float, ...]:
     """`value` as a tuple of finite numbers; one number stands for `length` equal ones."""
-    scalar = np.ndim(value) == 0
-    result = tuple(number(name, v) for v in ([value] * (length or 1) if scalar else value))
+    each = value if np.ndim(value) > 0 and isinstance(value, Iterable) else [value] * (length or 1)
+    result = tuple(number(name, v) for v in each)
     require(bool(np.isfinite(result).all()), name, value, "finite")
     require(length is None or len(result) == length, name, value, f"one number or {length} of them")
     return result
@@ -73,7 +72,7 @@ def indices(chosen: Sequence[int], states: int) -> tuple[int, ...]:
     return result
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Lists, as TOML gives them, as tuples."""
     return tuple(plain(v) for v in value) if isinstance(value, list | tuple) else value
 

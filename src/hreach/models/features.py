@@ -19,13 +19,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hreach.errors import number, positive, require, unknown_name, whole
 from hreach.models.feature_map import Array, FeatureMap, Integers, Numbers, fill, in_range, indices, numbers, plain
+from hreach.registry import Params
 
 POWERS = (-300.0, 100.0)  # the exponents of `Power10`
 
@@ -355,7 +355,7 @@ KINDS: dict[str, Callable[..., FeatureMap]] = {
 }  # fmt: skip
 
 
-def from_settings(settings: Mapping[str, Any], states: int, actions: int, seed: int = 0) -> FeatureMap:
+def from_settings(settings: Params, states: int, actions: int, seed: int = 0) -> FeatureMap:
     """Build a map from `kind` and the arguments of that kind, as a TOML file gives them.
 
     {"kind": "action-blocks", "map": {"kind": "rbf-grid", "components": [1], "low": -0.07, "high": 0.07, "count": 10}}
@@ -374,18 +374,18 @@ def from_settings(settings: Mapping[str, Any], states: int, actions: int, seed: 
     return built if chosen is None else Select(built, states, chosen)
 
 
-def _arguments(kind: str, settings: Mapping[str, Any], run: dict[str, int]) -> dict[str, Any]:
+def _arguments(kind: str, settings: Params, run: Mapping[str, int]) -> dict[str, object]:
     known = inspect.signature(KINDS[kind]).parameters
     allowed = {*known} - {"states", "actions"}
     for name in settings:
         if name not in {*allowed, "kind", "components"}:
             raise unknown_name(f"setting of {kind!r}", name, {*allowed, "components"})
-    result: dict[str, Any] = {name: value for name, value in run.items() if name in known}
+    result: dict[str, object] = {name: value for name, value in run.items() if name in known}
     result |= {name: plain(value) for name, value in settings.items() if name in allowed}
     missing = [p.name for p in known.values() if p.default is p.empty and p.name not in result]
     require(not missing, f"{kind!r} without {', '.join(missing)}", dict(settings), "given every setting it needs")
     if "map" in result:
-        result["map"] = from_settings(result["map"], **run)
+        result["map"] = from_settings(settings["map"], **run)
     if "maps" in result:
-        result["maps"] = tuple(from_settings(each, **run) for each in result["maps"])
+        result["maps"] = tuple(from_settings(each, **run) for each in settings["maps"])
     return result

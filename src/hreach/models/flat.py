@@ -22,7 +22,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,10 +79,10 @@ class Flat:
     phase: Array  # (K,)
     steepest: Array  # (rows of turn,): the largest |turn| of each component
     farthest: float  # the largest |phase|
-    power_line: tuple[Integers, Array, Array]  # source, centre and 1 / scale of each power
+    power_line: following.Columns  # of each power
     powers: int  # P
-    line: tuple[Integers, Array, Array]  # of each z in products
-    factors: tuple[Integers, Integers]  # each product multiplies two of (1, z_1, z_2, ...)
+    line: following.Columns  # of each z in products
+    factors: following.Factors  # each product multiplies two of (1, z_1, z_2, ...)
     place: Integers  # (n,): where feature f is in the work row
     amplitude: Array  # (n,): what it is multiplied by
     only: Integers  # (n,): the action for which it counts, or -1 for all
@@ -93,12 +93,12 @@ class Flat:
         """The features that count for each action, where some do not count for all."""
         return [np.flatnonzero((self.only < 0) | (self.only == a)) for a in range(int(self.only.max()) + 1)]
 
-    def seen(self, rows: int) -> tuple[Array, Integers, Array, Integers]:
+    def seen(self, rows: int) -> following.Noted:
         """Room for the features of so many rows, and what fills it."""
         return np.empty((rows, self.size)), self.place, self.amplitude, self.only
 
     @functools.cached_property
-    def arrays(self) -> tuple[Any, ...]:
+    def arrays(self) -> following.Kinds:
         """What the compiled code reads."""
         waves = self.turn, self.phase, self.steepest, self.farthest
         return *waves, self.power_line, self.powers, self.line, self.factors

@@ -6,17 +6,23 @@ x (padded to sixes) is the state, y (to threes) theta' Phi, both work space; row
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from hreach.compiling import compiled, inlined, inlined_with
 from hreach.models.elementary import arguments, cosines, power, small
 from hreach.models.feature_map import Array, Integers
 
+Columns = tuple[Integers, Array, Array]  # source, centre and 1 / scale of each line
+Factors = tuple[Integers, Integers]
+Kinds = tuple[Array, Array, Array, float, Columns, int, Columns, Factors]  # `Flat.arrays`
+Limits = tuple[bool, Array, Array, Array, Array]  # change, low, high, least, most: see `Follower`
+Noted = tuple[Array, Integers, Array, Integers]  # `Flat.seen`
+Spaces = tuple[Array, Array, Array, Array, Array, Array, Array]  # see `_spaces`
+
 
 @compiled
 def follow(
     states: Array, parents: Integers, actions: Integers, weights: Array,
-    arrays: Any, limits: Any, work: Array, path: Array, seen: Any,
+    arrays: Kinds, limits: Limits, work: Array, path: Array, seen: Noted,
 ) -> None:  # fmt: skip
     """Fills path (steps, N, nS) and phi (N, n), which is seen[0]; see `Follower.follow`.
 
@@ -69,7 +75,7 @@ def renew(theta: Array, alone: int, place: Integers, amplitude: Array, only: Int
 
 @compiled
 def evaluate(
-    states: Array, actions: Integers, arrays: Any, sizes: tuple[int, int], work: Array, seen: Any
+    states: Array, actions: Integers, arrays: Kinds, sizes: tuple[int, int], work: Array, seen: Noted
 ) -> None:  # fmt: skip
     """Fills phi (N, n), which is seen[0]; see `Flat.values`."""
     spaces = _spaces(arrays, sizes, work)
@@ -81,7 +87,7 @@ def evaluate(
 
 
 @inlined
-def _spaces(arrays: Any, sizes: tuple[int, int], work: Array) -> Any:
+def _spaces(arrays: Kinds, sizes: tuple[int, int], work: Array) -> Spaces:
     """The work row, its waves, powers and products, the state x, theta' Phi and (1, z_1, z_2, ...).
 
     sizes: of theta' Phi and of the work row, with their unused places.
@@ -98,7 +104,7 @@ def _spaces(arrays: Any, sizes: tuple[int, int], work: Array) -> Any:
 
 
 @inlined
-def _fill(arrays: Any, spaces: Any) -> None:
+def _fill(arrays: Kinds, spaces: Spaces) -> None:
     """The features of state x, all of them without amplitude, into the work row."""
     turn, phase, steepest, farthest, power_line, _, line, factors = arrays
     _, waves, powers, products, x, _, z = spaces
@@ -113,7 +119,7 @@ def _fill(arrays: Any, spaces: Any) -> None:
 
 
 @inlined
-def _note(seen: Any, row: Array, i: int, action: int) -> None:
+def _note(seen: Noted, row: Array, i: int, action: int) -> None:
     """phi[i] in the order of the map."""
     phi, place, amplitude, only = seen
     for f in range(place.shape[0]):
@@ -132,7 +138,7 @@ def _outputs(weights: Array, a: int, o: int, row: Array) -> tuple[float, float, 
 
 
 @inlined_with("contract")
-def _products_of(line: Any, factors: Any, x: Array, z: Array, products: Array) -> None:
+def _products_of(line: Columns, factors: Factors, x: Array, z: Array, products: Array) -> None:
     """u v of all pairs; z[0] is 1."""
     source, centre, rate = line
     first, second = factors
@@ -143,7 +149,7 @@ def _products_of(line: Any, factors: Any, x: Array, z: Array, products: Array) -
 
 
 @inlined
-def _powers(line: Any, x: Array, powers: Array) -> None:
+def _powers(line: Columns, x: Array, powers: Array) -> None:
     """10^z of all lines."""
     source, centre, rate = line
     for k in range(source.shape[0]):

@@ -18,7 +18,6 @@ Samples belong to independent blocks, one per action for `ActionBlocks`, otherwi
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,7 @@ from hreach.compiling import compiled, inlined, inlined_with, resolved
 from hreach.models.feature_map import Array, Integers
 from hreach.models.spectrum import FEW, Spectrum, rows_of
 
+_State = tuple[Array, Array, Array, Array, Integers, Array, Array, Array, Array, Integers]  # `Factor._state`
 Eight = tuple[float, float, float, float, float, float, float, float]
 _LANES = 8
 _ZERO: Eight = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -171,13 +171,13 @@ class Factor:
 def _learn(
     done: int,
     repaired: int,
-    state: Any,
+    state: _State,
     ridge: float,
     tolerance: float,
     phi: Array,
     y: Array,
     block: Integers,
-    work: Any,
+    work: tuple[Array, Array, Array],
 ) -> int:
     """Learn from samples done, done + 1, ...; stop at one that shows drift and return its number."""
     gram, moments, root, rotated, count, error_mean, error_max, least, most, version = state

@@ -13,7 +13,7 @@ the noise and only what was visited: the paper's Delta >= sup |error| is an assu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -233,7 +233,7 @@ class LinearModel:
 
         return FixedModel(predicts, self.outputs)
 
-    def state_dict(self) -> dict[str, NDArray[Any]]:
+    def state_dict(self) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
         """All that was learnt, as plain arrays; the last eigenvalues too, so that a resumed run goes the same way."""
         return {f"{i}.{name}": saved.copy() for i, f in enumerate(self.factors) for name, saved in f.saved().items()}
 

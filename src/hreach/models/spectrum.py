@@ -9,7 +9,7 @@ B blocks (see `least_squares`) lead every shape.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -89,13 +89,15 @@ class Spectrum:
         return result
 
 
-def rows_of(block: Integers, b: int, blocks: int) -> Any:
+def rows_of(block: Integers, b: int, blocks: int) -> slice | Integers:
     """The rows of block b; all of them, without a copy, when there is a single block."""
     return slice(None) if blocks == 1 else np.flatnonzero(block == b)
 
 
 @compiled
-def _terms(vectors: Array, parts: Any, phi: Array, block: Integers, along: Array, result: Array) -> None:
+def _terms(
+    vectors: Array, parts: tuple[Array, Array, Array], phi: Array, block: Integers, along: Array, result: Array
+) -> None:
     """result (3, N) as in `Spectrum.terms`; along (n,) is work space for U'phi."""
     g, w, z = parts
     n = phi.shape[1]

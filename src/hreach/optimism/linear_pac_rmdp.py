@@ -13,8 +13,8 @@ grows with h, and with noise="mean" the part for the noise shrinks; the paper's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from hreach.compiling import Array
 from hreach.errors import InputError, at_least, require
 from hreach.models.linear import LinearModel
+from hreach.models.spectrum import ZRule
 from hreach.optimism.linear import LinearOptimism
 from hreach.problems.task import Task
 from hreach.reach.growing import growth, is_growing
@@ -43,13 +44,13 @@ class Bonus:
 
 def build(
     task: Task,
-    h: Any,
-    interval: Any = "exact",
+    h: ArrayLike,
+    interval: Literal["exact", "paper"] = "exact",
     Delta: ArrayLike = "mean",
     delta: float = 0.9,
-    noise: Any = "mean",
-    z_rule: Any = "small",
-    optimism: Any = "bonus",
+    noise: Literal["mean", "any"] = "mean",
+    z_rule: ZRule = "small",
+    optimism: Literal["bonus", "shift"] = "bonus",
     reward_sigma: float = 0.0,
     c: float | None = None,
 ) -> LinearOptimism:
@@ -74,7 +75,5 @@ def build(
     reward = Interval(interval, h, about, Delta=estimated, delta=delta, noise=noise, z_rule=z_rule, c=c)
     constants = {"h": h, "interval": interval, "Delta": Delta, "delta": delta, "noise": noise, "optimism": optimism}
     constants |= {"z_rule": z_rule, "reward_sigma": about} | ({"c": growth(c)} if is_growing(h) else {})
-    settings: dict[str, Any] = {"constants": constants, "reward_reach": reward, "reach": reach.least_h}
-    if optimism == "shift":
-        return LinearOptimism(shift=reach, **settings)
-    return LinearOptimism(Bonus(reach), **settings)
+    base = LinearOptimism(constants=constants, reward_reach=reward, reach=reach.least_h)
+    return replace(base, shift=reach) if optimism == "shift" else replace(base, bonus=Bonus(reach))

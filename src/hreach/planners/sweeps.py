@@ -12,7 +12,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from hreach import kernels
-from hreach.compiling import Pointer, announcing, compile_formula, compile_schedule, resolved
+from hreach.compiling import announcing, compile_formula, compile_schedule, resolved
 from hreach.errors import number, positive, require, whole
 from hreach.kernels import Rule, Seen, Table
 from hreach.models.counts import Counts
@@ -54,8 +54,8 @@ class Sweeps:
         self.model, self.optimism, self.stream = model, optimism, stream
         self._beside = beside
         self.seen = model.seen._replace(news=model.seen.news.copy()) if beside else model.seen
-        self.formula: Pointer = compile_formula(optimism.formula)
-        self.schedule: Pointer = compile_schedule(never if optimism.schedule is None else optimism.schedule)
+        self.formula = compile_formula(optimism.formula)
+        self.schedule = compile_schedule(never if optimism.schedule is None else optimism.schedule)
         self.rule = _rule(model, optimism, tolerance, value_cap, ties)
         self.table = _table(model, self.rule, optimism.schedule is not None)
         self.residual = np.inf

@@ -29,8 +29,8 @@ class Problem:
     ends: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("states", "actions"):
-            object.__setattr__(self, name, whole(name, getattr(self, name), 1))
+        object.__setattr__(self, "states", whole("states", self.states, 1))
+        object.__setattr__(self, "actions", whole("actions", self.actions, 1))
         object.__setattr__(self, "prior", at_least("prior", self.prior, 0))
 
     @property

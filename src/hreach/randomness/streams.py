@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from hreach.compiling import announcing, compiled, inlined
+from hreach.compiling import Untyped, announcing, compiled, inlined
 from hreach.errors import require
 from hreach.randomness.seeding import AGENT, check_seed, seed_words
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _high_product(typingctx: Any, a: Any, b: Any) -> Any:
+def _high_product(typingctx: Untyped, a: Untyped, b: Untyped) -> Untyped:
     """Upper 64 bits of the product of two uint64."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context: Untyped, builder: Untyped, signature: Untyped, args: Untyped) -> Untyped:
         wide = context.get_value_type(types.uint64).__class__(128)
         product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
         return builder.trunc(builder.lshr(product, wide(64)), args[0].type)

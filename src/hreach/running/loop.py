@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, isfinite
-from typing import Any
+from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hreach.errors import InputError, finite, require, shown, whole
+from hreach.protocols import Acts, Environment, State, States
 from hreach.randomness.seeding import check_seed
 from hreach.running.progress import Telling, Told, telling
 
@@ -29,14 +30,14 @@ class Run:
     """
 
     rewards: NDArray[np.float64]
-    states: NDArray[Any]
+    states: States
     actions: NDArray[np.int64]
     ended: NDArray[np.int64]
     terminated: NDArray[np.bool_]
-    next_states: NDArray[Any]
+    next_states: States
 
     @property
-    def last_state(self) -> NDArray[Any]:
+    def last_state(self) -> States:
         """The state after the last step."""
         return np.asarray(self.next_states[-1])
 
@@ -52,8 +53,8 @@ class Run:
 
 
 def run(
-    env: Any,
-    agent: Any,
+    env: Environment,
+    agent: Acts,
     steps: int | None = None,
     seed: int = 0,
     *,
@@ -95,8 +96,8 @@ class _Record:
     """The arrays of a `Run` while they grow."""
 
     rewards: list[float] = field(default_factory=list)
-    states: list[Any] = field(default_factory=list)
-    following: list[Any] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    following: list[State] = field(default_factory=list)
     actions: list[int] = field(default_factory=list)
     ended: list[int] = field(default_factory=list)
     goals: list[bool] = field(default_factory=list)
@@ -115,8 +116,8 @@ class _Record:
 
 
 def _go(
-    env: Any,
-    agent: Any,
+    env: Environment,
+    agent: Acts,
     last: float,
     wanted: float,
     seed: int,
@@ -153,7 +154,7 @@ def _go(
             state = _reset(env, None)
 
 
-def _reset(env: Any, seed: int | None) -> Any:
+def _reset(env: Environment, seed: int | None) -> State:
     """The first observation of an episode."""
     try:
         outcome = env.reset() if seed is None else env.reset(seed=seed)
@@ -169,7 +170,7 @@ def _reset(env: Any, seed: int | None) -> Any:
     return outcome[0]
 
 
-def _plain(reward: Any, terminated: Any, truncated: Any) -> tuple[float, bool, bool]:
+def _plain(reward: SupportsFloat, terminated: object, truncated: object) -> tuple[float, bool, bool]:
     """What `env.step` returned as Python's own types, or one sentence on what it should have returned."""
     for name, value in (("terminated", terminated), ("truncated", truncated)):
         require(isinstance(value, bool | np.bool_), f"{name}, returned by env.step,", value, "True or False")

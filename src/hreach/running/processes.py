@@ -17,10 +17,13 @@ from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from types import ModuleType, TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hreach import compiling
 from hreach.errors import WorkerDiedError
+
+if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
 
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -48,7 +51,7 @@ class Processes:
                 worker.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def run(self, function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, T]]:
+    def run(self, function: Callable[..., T], tasks: Sequence[tuple[object, ...]]) -> Iterator[tuple[int, T]]:
         """(i, function(*tasks[i])) as they finish; they are begun in order."""
         if self.count == 1 or len(tasks) < 2:
             yield from ((i, function(*task)) for i, task in enumerate(tasks))
@@ -60,7 +63,7 @@ class Processes:
         except BrokenProcessPool as error:
             raise WorkerDiedError("a worker process died, perhaps for lack of memory") from error
 
-    def _submit(self, function: Callable[..., T], task: tuple[Any, ...]) -> Future[T]:
+    def _submit(self, function: Callable[..., T], task: tuple[object, ...]) -> Future[T]:
         if self._pool is None:
             context = get_context("spawn")
             announced = context.Value("b", compiling.announced())
@@ -98,7 +101,7 @@ def _one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _begin(announced: Any) -> None:
+def _begin(announced: Synchronized[int]) -> None:
     """What a worker does first."""
     compiling.announce_with(announced)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

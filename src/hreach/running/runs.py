@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hreach.protocols import Plain
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Runs:
     """
 
     reward: NDArray[np.float64]
-    agent: Mapping[str, Any]
+    agent: Plain
     visits: NDArray[np.float64] | None = None
     ended: NDArray[np.bool_] | None = None
     length: NDArray[np.int64] | None = None

@@ -27,13 +27,14 @@ from hreach import kernels
 from hreach.agents import make_agent
 from hreach.agents.tables import TableAgent, is_table
 from hreach.compiling import announcing
-from hreach.domains import Steps, make_domain
+from hreach.domains import make_domain
 from hreach.domains.tabular import TabularEnv
 from hreach.errors import InputError, one_of, require, shown, whole
 from hreach.kernels import Seen, Table, World
 from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.truth import known_reward_of, truth_of
+from hreach.protocols import Environment, Plain
 from hreach.randomness.seeding import Seed, run_seeds
 from hreach.randomness.streams import run_streams
 from hreach.registry import Params, Thing, import_plugins, reference
@@ -47,13 +48,14 @@ R = TypeVar("R")
 _simulate = announcing(kernels.simulate)
 _CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
 _STEPS = 3000
+Domain = Thing | Environment | TabularMDP  # a name or maker of an environment, or what it would make
 
 
 @runtime_checkable
 class Describes(Protocol):
     """An agent that tells the constants in force."""
 
-    def describe(self) -> Params:
+    def describe(self) -> Plain:
         """The constants, and where they come from."""
 
 
@@ -72,15 +74,15 @@ class Setting:
     episodes: int | None
     plugins: Sequence[str] = ()
 
-    def environment(self) -> Steps:
+    def environment(self) -> Environment:
         """The environment, made anew."""
         import_plugins(self.plugins)
-        made: Steps = make_domain(self.domain, **self.domain_params)
-        return made
+        env: Environment = make_domain(self.domain, **self.domain_params)
+        return env
 
 
 def simulate(
-    domain: object,
+    domain: Domain,
     agent: Thing,
     params: Params | None = None,
     *,
@@ -166,7 +168,7 @@ def _run_one(setting: Setting, env_seed: int, agent_seed: int) -> Earned:
 
 
 def _earned(
-    env: Steps,
+    env: Environment,
     agent: Thing,
     params: Params,
     steps: int | None,
@@ -178,17 +180,17 @@ def _earned(
     return Earned(done.rewards, done.ended, done.terminated)
 
 
-def _environment(domain: object, params: Params | None) -> Steps | TabularMDP:
+def _environment(domain: Domain, params: Params | None) -> Environment | TabularMDP:
     if isinstance(domain, str) or callable(domain):
-        made: Steps = make_domain(domain, **(params or {}))
-        return made
+        env: Environment = make_domain(domain, **(params or {}))
+        return env
     require(not params, "domain_params", params, "left out where the domain is an environment already")
-    if not isinstance(domain, TabularMDP | Steps):
+    if not isinstance(domain, TabularMDP | Environment):
         raise InputError(f"domain is {shown(domain)}, but must be a name, a factory, an environment or a TabularMDP.")
     return domain
 
 
-def _stepped(env: Steps | TabularMDP) -> Steps:
+def _stepped(env: Environment | TabularMDP) -> Environment:
     """The environment to step through."""
     return TabularEnv(env, known_reward_of(env)) if isinstance(env, TabularMDP) else env
 
@@ -197,7 +199,7 @@ def _stepped(env: Steps | TabularMDP) -> Steps:
 
 
 def _setting(
-    domain: object,
+    domain: Domain,
     domain_params: Params | None,
     agent: Thing,
     params: Params,
@@ -234,7 +236,7 @@ def _in_processes(setting: Setting, seeds: NDArray[np.uint64], workers: int, tol
 
 
 def _here(
-    env: Steps,
+    env: Environment,
     agent: Thing,
     params: Params,
     steps: int | None,
@@ -250,7 +252,7 @@ def _here(
     return done
 
 
-def _by_steps(done: Sequence[Earned], about: Params, endings: bool) -> Runs:
+def _by_steps(done: Sequence[Earned], about: Plain, endings: bool) -> Runs:
     reward = np.stack([each.rewards for each in done])
     ended = None
     if endings:
@@ -260,7 +262,7 @@ def _by_steps(done: Sequence[Earned], about: Params, endings: bool) -> Runs:
     return Runs(reward, about, ended=ended)
 
 
-def _by_episodes(done: Sequence[Earned], about: Params) -> Runs:
+def _by_episodes(done: Sequence[Earned], about: Plain) -> Runs:
     episodes = [episodes_of(each) for each in done]
     total, length, terminated = (np.stack(column) for column in zip(*episodes, strict=True))
     return Runs(total, about, length=length, terminated=terminated)

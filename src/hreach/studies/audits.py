@@ -15,10 +15,10 @@ import numpy as np
 
 from hreach.agents import make_agent
 from hreach.agents.tables import TableAgent, is_table
-from hreach.domains import Steps
 from hreach.guarantees.audit import Audit, audit
 from hreach.guarantees.audit.record import known_problem, sizes_of_problem
 from hreach.problems.truth import truth_of
+from hreach.protocols import Environment
 from hreach.randomness.seeding import run_seeds
 from hreach.running.loop import run
 from hreach.running.processes import Processes
@@ -117,7 +117,7 @@ def _audit_cell(cell: Cell) -> AuditCell:
     return AuditCell(cell, None if own_reach else REACH)
 
 
-def _agent(setting: Setting, env: Steps, seed: int) -> TableAgent:
+def _agent(setting: Setting, env: Environment, seed: int) -> TableAgent:
     agent = make_agent(setting.agent, env, seed=seed, **setting.params)
     assert is_table(agent)
     return agent

@@ -89,7 +89,7 @@ class Cell:
         """
         domain, agent = self._found
         kind = kind_of(agent)
-        shared = {"problem": make_tabular, "task": make_linear}
+        shared: Mapping[str, Factory] = {"problem": make_tabular, "task": make_linear}
         defaults = normal(defaults_of(agent.factory) if kind == "env" else _both(shared[kind], agent.factory))
         params = _without(normal(self.params), defaults)
         if kind == "problem":

@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import gymnasium
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from hreach.agents import find_agent, make_agent
 from hreach.domains import find_domain, make_domain
 from hreach.errors import InputError, require, shown, unknown_name
 from hreach.problems.truth import Draws, core_of, truth_of
+from hreach.protocols import Environment
 from hreach.registry import import_plugins
 from hreach.studies import catalog
 from hreach.studies.lines import Place, line_of
@@ -112,25 +113,25 @@ def _check_length(study: Study, here: Here) -> None:
                 raise InputError(f"{key} is given, but must be left out where steps is given (it is for episodes).")
 
 
-def _checked_domain(study: Study, here: Here) -> Any:
+def _checked_domain(study: Study, here: Here) -> Environment:
     with here("domain"):
         find_domain(study.domain)
     with here("domain_params" if study.domain_params else "domain"):
-        env = make_domain(study.domain, **study.domain_params)
+        env: Environment = make_domain(study.domain, **study.domain_params)
     with here("domain"):
         ok = study.episodes is None or _can_end(env)
         require(ok, "domain", study.domain, "one whose episodes end (or give steps, not episodes)")
     return env
 
 
-def _can_end(env: Any) -> bool:
+def _can_end(env: Environment) -> bool:
     """Whether an episode may end, as far as an environment tells: by its rules, or for lack of time."""
     mdp = truth_of(env)
     limited = isinstance(env, gymnasium.Env) and env.spec is not None and env.spec.max_episode_steps is not None
     return limited or mdp is None or mdp.ends
 
 
-def _check_agent(study: Study, spec: AgentSpec, env: Any, here: Here) -> None:
+def _check_agent(study: Study, spec: AgentSpec, env: Environment, here: Here) -> None:
     with here("agent"):
         find_agent(spec.agent)
     with here("params"):
@@ -212,11 +213,11 @@ def _speaks_of(key: str, message: str) -> bool:
     return bool(re.search(rf"^{re.escape(key)} is |^parameter of .* is {re.escape(repr(key))}", message))
 
 
-def _sentence(error: Any) -> str:
+def _sentence(error: ErrorDetails) -> str:
     """A pydantic error in the words of this library."""
     where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error["loc"]).lstrip(".")
     if error["type"] == "extra_forbidden":
-        inner: dict[Any, type[BaseModel]] = {"agent": AgentSpec, "claim": Claim}
+        inner: dict[int | str, type[BaseModel]] = {"agent": AgentSpec, "claim": Claim}
         model = inner.get(error["loc"][0], Study) if len(error["loc"]) > 1 else Study
         return str(unknown_name(f"key {where}", error["loc"][-1], model.model_fields))
     if error["type"] == "missing":

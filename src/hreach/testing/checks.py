@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from hreach.domains import make_domain
+from hreach.guarantees.certificate import Certificate
 from hreach.problems.truth import truth_of
 from hreach.protocols import (
     Acts,
     AnyModel,
     AnyPlanner,
     Arrays,
+    Environment,
+    Floats,
     Optimism,
     Pairs,
     Saved,
@@ -28,11 +31,22 @@ from hreach.protocols import (
 from hreach.randomness.streams import agent_stream
 from hreach.running.loop import run
 
-Factory = Callable[[Any, int], Any]
+Factory = Callable[[Environment, int], Acts]
+
+
+class _Counted(Protocol):
+    @property
+    def n(self) -> int: ...
 
 
 @runtime_checkable
-class _Saves(Protocol):
+class _Chooses(Environment, Protocol):
+    @property
+    def action_space(self) -> _Counted: ...
+
+
+@runtime_checkable
+class _Saves(Acts, Protocol):
     def state_dict(self) -> Arrays: ...
     def load_state_dict(self, saved: Arrays, /) -> None: ...
 
@@ -50,10 +64,10 @@ class _Describes(Protocol):
 @runtime_checkable
 class _Certifies(Protocol):
     def certainty_equivalent(self) -> Acts: ...
-    def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Any: ...
+    def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Certificate: ...
 
 
-def check_agent(make: Factory, env: Any = None, steps: int = 200) -> None:
+def check_agent(make: Factory, env: Environment | None = None, steps: int = 200) -> None:
     """Acts within the action space, the same seed gives the same run, and it goes on from a saved state.
 
     `make(env, seed)` builds the agent; the default environment is the chain. Of clone, certainty_equivalent,
@@ -63,6 +77,7 @@ def check_agent(make: Factory, env: Any = None, steps: int = 200) -> None:
     agent = make(env, 1)
     first = run(env, agent, steps, seed=1)
     again = run(env, make(env, 1), steps, seed=1)
+    assert isinstance(env, _Chooses), "the environment has no action_space"
     actions = env.action_space.n
     assert ((first.actions >= 0) & (first.actions < actions)).all(), "act returned an action outside the action space"
     assert np.array_equal(first.actions, again.actions), "the same seed gave different actions"
@@ -85,21 +100,23 @@ def check_plain(what: str, value: object) -> None:
         raise AssertionError(f"{what} is not plain data: {error}") from None
 
 
-def _check_saving(make: Factory, env: Any, steps: int) -> None:
+def _check_saving(make: Factory, env: Environment, steps: int) -> None:
     """An agent that is saved and loaded into a new one must take the actions that it would have taken."""
     kept = make(env, 1)
+    assert isinstance(kept, _Saves), "an agent of the same make cannot be saved"
     run(env, kept, steps, seed=2)
     saved = kept.state_dict()
     for name, value in saved.items():
         assert isinstance(value, np.ndarray | int | float | str | bool), f"state_dict[{name!r}] is not plain data"
         assert np.asarray(value).dtype.kind in "biufU", f"state_dict[{name!r}] holds Python objects"
     loaded = make(env, 99)
+    assert isinstance(loaded, _Saves), "an agent of the same make cannot be saved"
     loaded.load_state_dict(saved)
     expected, got = run(env, kept, steps, seed=3), run(env, loaded, steps, seed=3)
     assert np.array_equal(expected.actions, got.actions), "an agent that was saved and loaded acts differently"
 
 
-def _check_certifying(agent: _Certifies, env: Any, state: State) -> None:
+def _check_certifying(agent: _Certifies, env: Environment, state: State) -> None:
     """A certificate has finite values and changes no action; a certainty-equivalent copy learns nothing."""
     found = agent.certificate(state, eps=1.0)
     values = (found.internal, found.current, found.gap, found.accuracy)
@@ -120,7 +137,7 @@ def check_optimism(optimism: Optimism) -> None:
     check_plain("identity()", optimism.identity())
 
 
-def check_model(model: AnyModel, pairs: Pairs[Any]) -> None:
+def check_model(model: AnyModel, pairs: Pairs[States]) -> None:
     """Outcomes that are distributions, leverages and errors of at least 0, a posterior draw, and saving."""
     _check_outcomes(model, pairs)
     leverage, error = model.leverage(pairs), model.error()
@@ -132,7 +149,7 @@ def check_model(model: AnyModel, pairs: Pairs[Any]) -> None:
     _check_restoring(model, lambda: model.outcomes(pairs).weight)
 
 
-def _check_outcomes(model: AnyModel, pairs: Pairs[Any]) -> None:
+def _check_outcomes(model: AnyModel, pairs: Pairs[States]) -> None:
     found = model.outcomes(pairs)
     sizes = {len(found.following), len(found.weight), len(found.reward), len(found.goes_on)}
     assert len(sizes) == 1, f"the columns of outcomes have different lengths {sorted(sizes)}"
@@ -166,7 +183,7 @@ def check_planner(planner: AnyPlanner, states: States) -> None:
     _check_restoring(planner, lambda: planner.action_values(states))
 
 
-def _check_restoring(part: Saved, shown: Callable[[], Any]) -> None:
+def _check_restoring(part: Saved, shown: Callable[[], Floats]) -> None:
     """Going on from what was just saved changes nothing."""
     before, saved = shown(), part.state_dict()
     part.check_state_dict(saved)
@@ -174,7 +191,7 @@ def _check_restoring(part: Saved, shown: Callable[[], Any]) -> None:
     assert np.array_equal(before, shown()), "loading what was just saved changes what it says"
 
 
-def check_domain(env: Any, steps: int = 5000) -> None:
+def check_domain(env: Environment, steps: int = 5000) -> None:
     """A tabular domain tells the truth: what `.mdp()` says is what `step` does.
 
     Every transition must be possible, pay what the MDP says and end the episode where it can, and frequencies must
@@ -192,7 +209,7 @@ def check_domain(env: Any, steps: int = 5000) -> None:
         following, reward, terminated, truncated, _ = env.step(action)
         assert truth[state, action, following] > 0, f"({state}, {action}) -> {following} is impossible in .mdp()"
         due = table[state, action, following if table.shape[2] > 1 else 0]
-        assert np.isclose(reward, due), f"({state}, {action}) -> {following} paid {reward}, .mdp() says {due}"
+        assert np.isclose(float(reward), due), f"({state}, {action}) -> {following} paid {reward}, .mdp() says {due}"
         ends = endings[state, action, following]
         can = ends > 0 if terminated else ends < truth[state, action, following]
         word = "ended the episode" if terminated else "went on"

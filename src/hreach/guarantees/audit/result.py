@@ -7,7 +7,6 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +52,10 @@ class Total:
     def kept(self) -> bool | None:
         """Whether the promise was kept; None if there was none."""
         return None if self.why else self.measured <= self.bound
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, as plain data."""
+        return {**vars(self), "kept": self.kept}
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,24 +143,32 @@ class Audit:
         told = [*errors.tolist(), *(kept for kept in totals if kept is not None)]
         return all(told) if told else None
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Everything but the arrays, as plain data."""
-        totals = ("bad_steps", "exploring_steps", "average_loss")
-        plain = (
-            "eps", "delta", "form", "steps", "exploration_over", "regret", "loss_of_run", "violations",
-            "first_violation", "promised", "kept", "gap_accuracy", "rollout_steps",
-        )  # fmt: skip
         return {
-            **{name: getattr(self, name) for name in plain},
-            "sizes": self.sizes.__dict__,
-            **{name: {**getattr(self, name).__dict__, "kept": getattr(self, name).kept} for name in totals},
+            "eps": self.eps,
+            "delta": self.delta,
+            "form": self.form,
+            "steps": self.steps,
+            "exploration_over": self.exploration_over,
+            "regret": self.regret,
+            "loss_of_run": self.loss_of_run,
+            "violations": self.violations,
+            "first_violation": self.first_violation,
+            "promised": self.promised,
+            "kept": self.kept,
+            "gap_accuracy": self.gap_accuracy,
+            "rollout_steps": self.rollout_steps,
+            "sizes": vars(self.sizes),
+            "bad_steps": self.bad_steps.to_dict(),
+            "exploring_steps": self.exploring_steps.to_dict(),
+            "average_loss": self.average_loss.to_dict(),
             "notes": list(self.notes),
         }
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Everything, as JSON (what is not a finite number is null); also written to `path`, whole or not at all."""
-        columns = {name: getattr(self, name).tolist() for name in COLUMNS}
-        text = json.dumps(_finite({**self.summary(), "checkpoints": columns}), indent=1, allow_nan=False) + "\n"
+        text = json.dumps(_finite({**self.summary(), "checkpoints": self._columns()}), indent=1, allow_nan=False) + "\n"
         return _written(text, path)
 
     def to_csv(self, path: str | Path | None = None) -> str:
@@ -165,8 +176,14 @@ class Audit:
         buffer = io.StringIO()
         table = csv.writer(buffer, lineterminator="\n")
         table.writerow(COLUMNS)
-        table.writerows(zip(*(getattr(self, name).tolist() for name in COLUMNS), strict=True))
+        table.writerows(zip(*self._columns().values(), strict=True))
         return _written(buffer.getvalue(), path)
+
+    def _columns(self) -> dict[str, list[float]]:
+        """The arrays over the checkpoints, in the order of `COLUMNS`."""
+        derived = {"anytime_error": self.anytime_error, "gap": self.gap, "slack": self.slack}
+        arrays = {**vars(self), **derived}
+        return {name: arrays[name].tolist() for name in COLUMNS}
 
 
 def summed_up(measured: Measured, truth: TabularMDP, sizes: Sizes, eps: float, delta: float, form: Form) -> Audit:
@@ -260,7 +277,7 @@ def optimal_to_go(truth: TabularMDP, states: NDArray[np.int64]) -> Array:
     return result
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     """`value` with null for numbers that JSON does not have, and NumPy's numbers as Python's."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}

@@ -39,7 +39,7 @@ from hreach.guarantees.choose_h.candidates import HS, Candidate, candidates
 from hreach.guarantees.choose_h.lifetimes import Trial, earned_in, trials_of
 from hreach.guarantees.choose_h.option import Option, bounds_of
 from hreach.guarantees.choose_h.recommending import ENDS, losses_against_best, recommended
-from hreach.guarantees.choose_h.surrogates import family, given, largest_sizes, listed, true_mdp
+from hreach.guarantees.choose_h.surrogates import Surrogate, family, given, largest_sizes, listed, true_mdp
 from hreach.guarantees.theory import PROVED_FOR
 from hreach.guarantees.theory.bound import check_delta
 from hreach.running.progress import Telling, telling
@@ -100,7 +100,7 @@ def choose_h(
     gamma: float | None = None,
     *,
     sizes: tuple[int, int] | None = None,
-    surrogates: object = None,
+    surrogates: Surrogate | Sequence[Surrogate] | None = None,
     hs: Sequence[float | str] = HS,
     runs: int = 100,
     seed: int = 0,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hreach.guarantees.choose_h.surrogates import best_pairs
 from hreach.problems.mdp import TabularMDP
+from hreach.protocols import Environment
 from hreach.running.progress import Told
 from hreach.running.simulate import simulate
 
@@ -27,7 +28,7 @@ BLOCK = 4_000_000  # rewards held in memory at once
 class Trial:
     """A problem to act in: environment, truth, its best pairs (S, A), what the optimum earns, and in which unit."""
 
-    env: object
+    env: Environment | TabularMDP
     truth: TabularMDP
     best: NDArray[np.bool_]
     optimum: float
@@ -48,7 +49,7 @@ def optimal_earnings(mdp: TabularMDP) -> tuple[float, float]:
     return average, average / rate if rate > 0 else np.inf
 
 
-def trials_of(envs: Sequence[object], truths: Sequence[TabularMDP]) -> list[Trial]:
+def trials_of(envs: Sequence[Environment | TabularMDP], truths: Sequence[TabularMDP]) -> list[Trial]:
     """The problems with what their optima earn, all in one unit."""
     optima = [optimal_earnings(truth) for truth in truths]
     per_episode = all(average <= 0 and np.isfinite(total) for average, total in optima)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,10 @@ from hreach.errors import InputError, require, shown, whole
 from hreach.guarantees.theory import Sizes
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.truth import core_of, known_reward_of, truth_of
+from hreach.protocols import Environment
 
 _MOST_ENTRIES = 4_000_000  # of a random MDP's P: beyond that a simulation is no longer quick
+Surrogate = str | Environment | TabularMDP
 _TENTH = 0.1  # of the ordinary pairs pay something
 
 
@@ -67,14 +70,14 @@ def best_pairs(mdp: TabularMDP) -> NDArray[np.bool_]:
     return result
 
 
-def listed(field: str, values: object) -> list[object]:
+def listed(field: str, values: object) -> list[Any]:
     """`values` as a list with at least one entry."""
     entries = list(values) if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) else []
     require(len(entries) > 0, field, values, "a list with at least one entry")
     return entries
 
 
-def family(sizes: object, gamma: float, members: int, seed: int) -> list[tuple[str, object]]:
+def family(sizes: object, gamma: float, members: int, seed: int) -> list[tuple[str, Environment | TabularMDP]]:
     """(name, MDP) of so many members of the random family of this size."""
     numbers = list(sizes) if isinstance(sizes, Sequence | np.ndarray) and not isinstance(sizes, str) else []
     require(len(numbers) == 2, "sizes", sizes, "two numbers, |S| and |A|")
@@ -82,9 +85,9 @@ def family(sizes: object, gamma: float, members: int, seed: int) -> list[tuple[s
     return [(f"random {S}x{A} #{i}", random_mdp(S, A, gamma, (seed, i))) for i in range(members)]
 
 
-def given(surrogates: object) -> list[tuple[str, object]]:
+def given(surrogates: Surrogate | Sequence[Surrogate] | None) -> list[tuple[str, Environment | TabularMDP]]:
     """(name, environment or MDP) of what a user names: domains, environments, MDPs, or a sequence of them."""
-    one = isinstance(surrogates, str | TabularMDP) or not isinstance(surrogates, Sequence)
+    one = isinstance(surrogates, str) or not isinstance(surrogates, Sequence)
     result = []
     for i, each in enumerate([surrogates] if one else listed("surrogates", surrogates)):
         env = make_domain(each) if isinstance(each, str) else each
@@ -101,7 +104,7 @@ def true_mdp(env: object, gamma: float | None) -> TabularMDP:
     return mdp.with_(gamma=gamma)
 
 
-def largest_sizes(problems: list[tuple[str, object]], truths: list[TabularMDP]) -> Sizes:
+def largest_sizes(problems: list[tuple[str, Environment | TabularMDP]], truths: list[TabularMDP]) -> Sizes:
     """What the bounds are computed for: the largest of the surrogates' sizes, discounts and ranges of rewards."""
     given = [known_reward_of(env) for _, env in problems]
     known = [t.reward_table() if r is None else r for r, t in zip(given, truths, strict=True)]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.number[Any]]
+Numbers = NDArray[np.floating] | NDArray[np.integer]
 
 
 @dataclass(frozen=True)

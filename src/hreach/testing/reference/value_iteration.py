@@ -10,12 +10,11 @@ So if max |TV - V| <= tolerance, TV is within gamma tolerance / (1 - gamma) of t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from hreach.compiling import Array, Formula
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Optimistic:
 
 
 def optimistic(
-    formula: Any,
+    formula: Formula,
     counts: Array,
     reward: Array,
     parameters: Array,
