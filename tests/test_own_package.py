@@ -105,8 +105,27 @@ def no_environment():
 
 gymnasium.register(id="mine/Corridor-v0", entry_point=Corridor, max_episode_steps=9)
 '''
+PARTS = '''
+from hreach.models.counts import Counts
+from hreach.planners.sweeps import Sweeps
+
+class Twice(Counts):
+    """Takes every sample for two."""
+
+    def learn(self, *sample):
+        super().learn(*sample)
+        super().learn(*sample)
+
+
+class Lazy(Sweeps):
+    """Plans at every tenth sample."""
+
+    def plan(self):
+        if self.model.samples % 10 == 0:
+            super().plan()
+'''
 BROKEN = "raise ValueError('out of\\norder')\n"
-FILES = {"__init__": "", "agents": AGENTS, "formula": FORMULA, "envs": ENVS, "broken": BROKEN}
+FILES = {"__init__": "", "agents": AGENTS, "formula": FORMULA, "envs": ENVS, "parts": PARTS, "broken": BROKEN}
 ENTRY_POINTS = """\
 [hreach.agents]
 wanderer = mypackage.agents:Wanderer
@@ -516,3 +535,57 @@ def test_list_marks_where_everything_comes_from(mine: Path) -> None:
 
 def test_without_other_distributions_everything_is_ours() -> None:
     assert {line["from"] for lines in everything().values() for line in lines} == {"hreach"}
+
+
+# --- models and planners --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [{"model": "mypackage.parts:Twice"}, {"planner": "mypackage.parts:Lazy"}])
+def test_a_model_or_planner_of_another_project_runs_and_is_not_taken_for_ours(mine: Path, part: dict[str, str]) -> None:
+    """Runs are those of the loop, other ones than with our own part, which the kernels would have run."""
+    params = {"h": 2, **part}
+    many = hreach.simulate("riverswim", "pac-rmdp", params, runs=2, steps=200, seed=3)
+    env = hreach.make_domain("riverswim")
+    for i in range(2):
+        env_seed, agent_seed = (int(s) for s in hreach.run_seeds(3, first=i, runs=1)[0])
+        agent = hreach.make_agent("pac-rmdp", env, seed=agent_seed, **params)
+        assert not simulation.is_compiled(agent)
+        one = hreach.run(env, agent, 200, seed=env_seed)
+        np.testing.assert_array_equal(many.reward[i], one.rewards)
+    ours = hreach.simulate("riverswim", "pac-rmdp", {"h": 2}, runs=2, steps=200, seed=3)
+    assert not np.array_equal(many.reward, ours.reward)
+
+
+def test_the_source_of_a_named_model_is_part_of_a_cell(mine: Path) -> None:
+    one = Cell("chain", {}, "pac-rmdp", {"h": 2, "model": "mypackage.parts:Twice"}, 10, 0)
+    assert set(one.identity["sources"]) == {"mypackage.parts"}
+    assert "sources" not in Cell("chain", {}, "pac-rmdp", {"h": 2, "model": "counts"}, 10, 0).identity
+
+
+def test_an_unknown_model_or_planner_is_refused_with_the_nearest(mine: Path) -> None:
+    env = hreach.make_domain("chain")
+    with pytest.raises(InputError, match=r"^model is 'count'.*did you mean 'counts'"):
+        hreach.make_agent("pac-rmdp", env, h=1, model="count")
+    with pytest.raises(InputError, match=r"^planner is 'sweep'.*did you mean 'sweeps'"):
+        hreach.make_agent("pac-rmdp", env, h=1, planner="sweep")
+
+
+def test_agents_of_a_table_that_the_kernels_do_not_know_can_have_final_episodes(mine: Path, tmp_path: Path) -> None:
+    """And so can those that they know: every agent has a certainty-equivalent copy."""
+    text = f'''
+title = "corridor"
+domain = "{CORRIDOR}"
+episodes = 12
+final_episodes = 2
+runs = 2
+seed = 1
+
+[[agent]]
+agent = "pac-rmdp"
+params = {{ h = 2, reward = "learn", r_max = 1.0 }}
+'''
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    [(_, result)] = run_study(load(path), Store(tmp_path / "out"))
+    assert result.final.total.shape == (2, 2)
+    assert (result.final.total == 1.0).all()

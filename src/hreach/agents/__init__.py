@@ -100,6 +100,27 @@ LINEAR_AGENTS = {
 }
 
 
+# What agents are made of, for `model=` and `planner=`; others' come as "module:name", entry points or objects.
+MODELS = {
+    "counts": Entry("hreach.models.counts:Counts", "frequencies, or a Dirichlet posterior", "Kawaguchi 2016"),
+    "least-squares": Entry("hreach.models.regression:Regression", "linear in features", "Kawaguchi 2016"),
+}
+PLANNERS = {
+    "sweeps": Entry("hreach.planners.sweeps:Sweeps", "compiled sweeps and solves over a table", "Bellman 1957"),
+    "grid": Entry("hreach.planners.on_grid:OnGrid", "fitted value iteration on a grid", "Gordon 1995"),
+    "tree": Entry("hreach.planners.on_tree:OnTree", "all sequences of actions, a tree", "Adams et al. 2004"),
+}
+
+
+def find_part(kind: str, thing: Thing) -> Found:
+    """What a model's or a planner's name stands for, or an error that suggests the nearest name."""
+    entries, group = (MODELS, "hreach.models") if kind == "model" else (PLANNERS, "hreach.planners")
+    found = find(kind, thing, entries, group)
+    if found is None:
+        raise unknown_name(kind, thing, {*entries, *offered(group)})
+    return found
+
+
 def find_agent(agent: Thing) -> Found:
     """What an agent's name stands for, or an error that suggests the nearest name."""
     found = find("agent", agent, AGENTS | LINEAR_AGENTS, GROUP)

@@ -8,13 +8,13 @@ from dataclasses import asdict, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete
 from numpy.typing import ArrayLike, NDArray
 
+from hreach.agents import find_part
 from hreach.agents.agent import Agent, Design
 from hreach.agents.replan import Replan, replan_rule
 from hreach.agents.tables import TableAgent
-from hreach.errors import InputError, at_least, discount, finite, require, shown
+from hreach.errors import InputError, at_least, discount, finite, require
 from hreach.models.counts import Counts
 from hreach.models.features import from_settings
 from hreach.models.regression import Regression
@@ -26,10 +26,11 @@ from hreach.planners.on_tree import OnTree
 from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.problem import Problem
+from hreach.problems.spaces import size_of
 from hreach.problems.task import Task, task_of
 from hreach.problems.truth import known_reward_of, truth_of
 from hreach.protocols import Stream
-from hreach.registry import Factory, Params, check_parameters, parameters_of
+from hreach.registry import Factory, Params, Thing, check_parameters, parameters_of
 
 Reward = str | NDArray[np.float64]
 LinearAgent = Agent[Regression, LinearOptimism, OnGrid | OnTree]
@@ -57,6 +58,8 @@ def make_linear(
     slope: float | str = "paper",
     reward: Literal["known", "learn"] = "known",
     replan: Replan | Params | None = None,
+    model: Thing = "least-squares",
+    planner: Thing | None = None,
     **params: object,
 ) -> LinearAgent:
     """A linear agent with the optimism that `build(task, **params)` returns; what is not given is the domain's own.
@@ -77,6 +80,8 @@ def make_linear(
                     the root's children); "axis", between neighbours along one axis, up to sqrt(n_S) less; or by hand
     reward          "known": as the task tells it; "learn": linear in the same features
     replan          when to plan again, as a table of `Replan`, e.g. {"episode": true, "growth": 0.05}
+    model           what learns, called as `Regression` is
+    planner         instead of a grid or a tree: what plans, called as planner(model, optimism, stream)
     """
     check_parameters(f"agent {label}", build, params, given=1, also=LINEAR_SHARED)
     known, preset = task_of(env, task)
@@ -90,11 +95,12 @@ def make_linear(
     require(commit in ("first", "all"), "commit", commit, "'first' or 'all'")
     optimism: LinearOptimism = build(known, **params)
     on_tree = segments is not None or (grid is None and preset.segments is not None)
+    models = find_part("model", model)
 
     def make(own_seed: int, stream: Stream) -> tuple[Regression, OnGrid | OnTree]:
         maps = from_settings(linear_in, known.width, known.actions, own_seed)
         nodes = 1 if on_tree else quadrature
-        model = Regression(
+        learnt = models.factory(
             known,
             maps,
             target=chosen.target,
@@ -104,15 +110,18 @@ def make_linear(
             quadrature=nodes,
             truth=optimism.truth,
         )
+        if planner is not None:
+            return learnt, find_part("planner", planner).factory(learnt, optimism, stream)
         if on_tree:
-            return model, OnTree(model, optimism, segments=chosen.segments or (), slope=slope)
-        return model, OnGrid(
-            model, optimism, grid=chosen.grid, interpolation=interpolation, tolerance=tolerance, slope=slope
+            return learnt, OnTree(learnt, optimism, segments=chosen.segments or (), slope=slope)
+        return learnt, OnGrid(
+            learnt, optimism, grid=chosen.grid, interpolation=interpolation, tolerance=tolerance, slope=slope
         )
 
     # a tree is searched in every state anyway, so the search may as well know the last sample
     rule = replan_rule(replan) or (Replan(steps=1) if on_tree else Replan())
     settings = {
+        "model": models.label,
         "gamma": known.gamma,
         "features": plain(chosen.features),
         "ridge": ridge,
@@ -141,6 +150,8 @@ def make_tabular(
     tolerance: float = 0.01,
     value_cap: float | None = None,
     ties: str | Sequence[int] = "random",
+    model: Thing = "counts",
+    planner: Thing = "sweeps",
     **params: object,
 ) -> TableAgent:
     """A tabular agent with the optimism that `build(problem, **params)` returns.
@@ -153,17 +164,23 @@ def make_tabular(
     tolerance   the planner stops when max |TV - V| is at most this
     value_cap   values above it are cut off (None: no cap)
     ties     "random", or all actions in the order of preference
+    model    what learns, called as model(problem, freeze_at)
+    planner  what plans, called as planner(model, optimism, stream, tolerance=, value_cap=, ties=)
     The rest are the agent's own parameters.
     """
     check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
     problem = problem_of(env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=prior)
     optimism: TabularOptimism = build(problem, **params)
 
+    models, planners = find_part("model", model), find_part("planner", planner)
+
     def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
-        model = Counts(problem, optimism.freeze_at)
-        return model, Sweeps(model, optimism, stream, tolerance=tolerance, value_cap=value_cap, ties=ties)
+        counts = models.factory(problem, optimism.freeze_at)
+        return counts, planners.factory(counts, optimism, stream, tolerance=tolerance, value_cap=value_cap, ties=ties)
 
     settings = {
+        "model": models.label,
+        "planner": planners.label,
         "gamma": problem.gamma,
         "prior": problem.prior,
         "reward": None if problem.reward is None else digest(problem.reward),
@@ -217,25 +234,11 @@ def _known(env: object) -> _Known:
     if isinstance(env, TabularMDP):
         states, actions = env.states, env.actions
     else:
-        states, actions = _size(env, "observation_space"), _size(env, "action_space")
+        states, actions = size_of(env, "observation_space"), size_of(env, "action_space")
     _check_memory(states, actions)
     mdp = truth_of(env)
     gamma, ends = (0.95, True) if mdp is None else (mdp.gamma, mdp.ends)
     return _Known(states, actions, gamma, known_reward_of(env), ends)
-
-
-def _size(env: object, name: str) -> int:
-    space = getattr(env, name, None)
-    if isinstance(space, Discrete) and space.start == 0:
-        return int(space.n)
-    advice = "give a TabularMDP, or number its elements from 0 with a wrapper"
-    if isinstance(space, Box):
-        advice = (
-            "use a linear agent with a task (hreach.Task), or a wrapper that puts states into bins"
-            if name == "observation_space"
-            else "use a wrapper with finitely many actions, such as Gymnasium's DiscretizeAction"
-        )
-    raise InputError(f"{name} is {shown(space)}, but must be Discrete and start at 0 ({advice}).")
 
 
 def _check_memory(states: int, actions: int) -> None:

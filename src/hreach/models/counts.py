@@ -21,10 +21,11 @@ import numpy as np
 
 from hreach import kernels
 from hreach.compiling import resolved
-from hreach.errors import InputError, require, shown
+from hreach.errors import require
 from hreach.kernels import NEWS, Seen
 from hreach.models.saved_counts import check_counts
 from hreach.problems.problem import Problem
+from hreach.problems.spaces import index_of
 from hreach.protocols import Arrays, Floats, Info, Ints, Outcomes, Pairs, State, Stream
 from hreach.randomness.streams import generator
 
@@ -64,15 +65,15 @@ class Counts:
 
     def state(self, field: str, value: State) -> int:
         """A state as a whole number from 0 to |S| - 1."""
-        return _index(field, value, self.problem.states)
+        return index_of(field, value, self.problem.states)
 
     def learn(
         self, state: State, action: int, reward: float, next_state: State, terminated: bool, info: Info | None = None
     ) -> None:
         """Learn from one transition; one that `terminated` the episode led to its end, after which nothing follows."""
         known = self.problem
-        s, a = _index("state", state, known.states), _index("action", action, known.actions)
-        following = _index("next_state", next_state, known.states)
+        s, a = index_of("state", state, known.states), index_of("action", action, known.actions)
+        following = index_of("next_state", next_state, known.states)
         paid = float(reward)
         if not (known.r_min <= paid <= known.r_max):
             self._outside(paid)
@@ -170,13 +171,6 @@ class Counts:
     @cached_property
     def _learn(self) -> Callable[[Seen, float, bool, int, int, float, int, bool], bool]:
         return resolved(kernels.learn, self.seen, 0.0, False, 0, 0, 0.0, 0, False)
-
-
-def _index(field: str, value: State, size: int) -> int:
-    index = int(value)
-    if 0 <= index < size and index == value:
-        return index
-    raise InputError(f"{field} is {shown(value)}, but must be a whole number from 0 to {size - 1}.")
 
 
 def updated(counts: Floats, next_state: int) -> Floats:

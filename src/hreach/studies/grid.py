@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from hreach.agents import find_agent, kind_of
+from hreach.agents import find_agent, find_part, kind_of
 from hreach.agents.make import make_linear, make_tabular
 from hreach.domains import find_domain
 from hreach.problems.truth import truth_of
@@ -77,8 +77,16 @@ class Cell:
         return find_domain(self.domain), find_agent(self.agent)
 
     @cached_property
+    def _parts(self) -> list[Found]:
+        """The model and the planner, where they are named."""
+        if kind_of(self._found[1]) == "env":
+            return []
+        named = [(kind, self.params.get(kind)) for kind in ("model", "planner")]
+        return [find_part(kind, name) for kind, name in named if isinstance(name, str)]
+
+    @cached_property
     def _sources(self) -> dict[str, str]:
-        modules = {*self.plugins, *(module for found in self._found for module in found.modules)}
+        modules = {*self.plugins, *(module for found in (*self._found, *self._parts) for module in found.modules)}
         return {module: source_digest(module) for module in sorted(modules)}
 
     @cached_property
