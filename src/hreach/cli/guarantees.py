@@ -34,7 +34,7 @@ def bound(
     ends: Annotated[bool, typer.Option("--ends", help="Episodes can end: the rest is then worth 0.")] = False,
     eps: Annotated[float | None, typer.Option(help="Accuracy of the value.")] = None,
     delta: Annotated[float | None, typer.Option(help="Probability of failure.")] = None,
-    h: Annotated[float | None, typer.Option(help="Further samples of each pair that are hoped about.")] = None,
+    h: Annotated[float | None, typer.Option(help="Further samples of each pair that optimism considers.")] = None,
     t: Annotated[float | None, typer.Option(help="Steps.")] = None,
     form: Form = "corrected",
     as_json: AsJson = False,

@@ -52,7 +52,7 @@ def plan_arrays(
                 return sweeps, residual, True
             if sweeps >= max(64, PIECE // (actions * states * states)):
                 return sweeps, residual, False
-            # Under a cap T is not convex and a solve may not help; plain sweeps always do.
+            # Under a cap T is not convex and a solve may not help; sweeps always do.
             solving = solving and not (solved and residual >= before)
         before = residual
         unpaid += 3 * actions

@@ -1,6 +1,6 @@
 """One `numpy.random.SeedSequence` tree, addressed by (seed, run); nothing depends on how work is split.
 
-A run has two seeds, one for its environment and one for its agent's ties and coins. A Gymnasium environment
+A run has two seeds, one for its environment and one for its agent's ties and random actions. A Gymnasium environment
 turns its seed into PCG64; `streams.py` has the same PCG64 as four words, which the compiled loop steps.
 NumPy makes one sequence at a time, in Python; here the same hash (O'Neill's seed_seq, NEP 19) runs over all runs
 at once, so that seeding a thousand runs does not cost a fifth of simulating them.
