@@ -156,7 +156,21 @@ FEWER: dict[str, Any] = {
 }  # fmt: skip
 HALF: dict[str, Any] = {"alpha1": 0.5, "alpha2": 0.5}
 
+
 # (agent, fixed parameters, two values of one parameter): behaviour must differ.
+class Deaf(Regression):
+    """Learns from every other sample."""
+
+    def learn(self, *sample: Any) -> None:
+        if self.samples % 2 == 0 or not self._unlearnt:
+            super().learn(*sample)
+
+
+def Coarse(model: Regression, optimism: LinearOptimism, stream: Stream) -> OnGrid:  # noqa: N802
+    """A grid of few points."""
+    return OnGrid(model, optimism, grid=(4, 4))
+
+
 CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("linear-pac-rmdp", {}, "h", 0, 1),
     ("linear-pac-rmdp", {}, "h", 1, 5),
@@ -191,11 +205,14 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("linear-pac-rmdp", {"h": 1}, "tolerance", 0.05, 5.0),
     ("linear-pac-rmdp", {"h": 1}, "slope", "paper", 10.0),
     ("linear-pac-rmdp", {"h": 1}, "slope", 10.0, 50.0),
+    ("linear-pac-rmdp", {"h": 1}, "target", "next", "change"),
+    ("linear-pac-rmdp", {"h": 1}, "model", "least-squares", Deaf),
+    ("linear-pac-rmdp", {"h": 1}, "planner", None, Coarse),
     ("linear-pac-rmdp", {"h": 1}, "replan", {"episode": True}, {"steps": 10}),
     ("linear-pac-rmdp", {"h": 1}, "replan", {"episode": True}, {"growth": 0.05}),
     ("linear-pac-rmdp", {"h": 1}, "replan", {"episode": True}, {"moved": 0.01}),
 ]
-ON_A_TREE = {"task", "segments", "commit"}  # changed in test_linear_agents_on_a_tree.py
+ON_A_TREE = {"task", "truncate", "segments", "commit"}  # changed in test_linear_agents_on_a_tree.py
 
 
 @pytest.mark.parametrize(("name", "fixed", "parameter", "one", "other"), CHANGES)
@@ -664,7 +681,7 @@ def test_the_action_is_the_best_under_the_internal_value() -> None:
 
 def test_an_agent_of_ones_own_needs_no_registry() -> None:
     env = car()
-    task = env.task()
+    task, preset = env.task(), env.preset()
 
     def novelty(model: LinearModel, states: Array, actions: NDArray[np.int64], calls: int, slope: float) -> Array:
         return Bonus(Interval("exact", 1, task.sigma))(model, states, actions, calls, slope)
@@ -672,7 +689,7 @@ def test_an_agent_of_ones_own_needs_no_registry() -> None:
     optimism = LinearOptimism(novelty)
 
     def parts(seed: int, stream: Stream) -> tuple[Regression, OnGrid]:
-        model = Regression(task, from_settings(task.features, task.width, task.actions, seed))
+        model = Regression(task, from_settings(preset.features, task.width, task.actions, seed))
         return model, OnGrid(model, optimism, grid=(10, 9))
 
     own = Agent(Design(optimism, task.actions, parts, {}, Replan()))

@@ -31,6 +31,8 @@ BY_HAND: dict[str, dict[str, Any]] = {
     "mbie-reach": {"m": 10.0, "delta": 0.5},
     "vbe": {"beta": 5.0},
     "beb": {"beta": 5.0},
+    "r-max": {"m": 3.0},
+    "posterior-sampling": {"length": 10.0},
     "greedy": {},
     "epsilon-greedy": {"epsilon": 0.3},
 }
@@ -41,6 +43,8 @@ THEORY: dict[str, dict[str, Any]] = {
     "mbie-reach": {"epsilon": 5.0, "delta": 0.5},
     "vbe": {"delta": 0.5},
     "beb": {"accuracy": 0.5},
+    "r-max": {"epsilon": 5.0, "delta": 0.5},
+    "posterior-sampling": {},
 }
 
 
@@ -59,7 +63,7 @@ def test_an_agent_keeps_the_protocol(name: str) -> None:
 
 @pytest.mark.parametrize("name", [n for n in BY_HAND if n not in ("greedy", "epsilon-greedy")])
 def test_an_agent_keeps_the_protocol_with_unknown_rewards_and_no_prior(name: str) -> None:
-    shared = {"reward": "learn", "r_max": 1.0, "prior": 0}
+    shared = {"reward": "learn", "r_max": 1.0, "prior": 1e-9 if name == "posterior-sampling" else 0}
     check_agent(lambda env, seed: make(name, env, seed=seed, **shared, **BY_HAND[name]))
 
 
@@ -96,6 +100,22 @@ def test_the_result_says_whether_constants_come_from_theory_or_by_hand(name: str
     assert all(math.isfinite(c) for c in runs.agent["constants"].values())
     if name != "mbie-reach":
         assert hreach.simulate("chain", name, BY_HAND[name], runs=2, steps=5).agent["origin"] == "given"
+
+
+class Twice(Counts):
+    """Takes every sample for two."""
+
+    def learn(self, *sample: Any) -> None:
+        super().learn(*sample)
+        super().learn(*sample)
+
+
+class Lazy(Sweeps):
+    """Plans at every tenth sample."""
+
+    def plan(self) -> None:
+        if self.model.samples % 10 == 0:
+            super().plan()
 
 
 # (agent, fixed parameters, two values of one parameter): behaviour must differ.
@@ -142,6 +162,14 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("beb", {}, "accuracy", 0.01, 15.0),
     ("beb", {"beta": 20.0}, "freeze_at", None, 5.0),
     ("epsilon-greedy", {}, "epsilon", 0.0, 0.9),
+    ("r-max", {}, "m", 1.0, 20.0),
+    ("r-max", {}, "epsilon", 200.0, 800.0),
+    ("r-max", {"epsilon": 400.0}, "delta", 1e-9, 0.9),
+    ("r-max", {"epsilon": 400.0}, "m_constant", 1.0, 5.0),
+    ("posterior-sampling", {}, "length", 1.0, 50.0),
+    ("posterior-sampling", {}, "episodes", "geometric", "doubling"),
+    ("pac-rmdp", {"h": 8}, "model", "counts", Twice),
+    ("pac-rmdp", {"h": 8}, "planner", "sweeps", Lazy),
 ]
 
 

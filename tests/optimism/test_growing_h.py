@@ -244,7 +244,7 @@ def test_a_small_fixed_h_does(domain: str) -> None:
 
 def linear_model(samples: int) -> LinearModel:
     rng = np.random.default_rng(1)
-    model = LinearModel(from_settings(hreach.make_domain("mountain-car").task().features, 2, 3, 0), 2)
+    model = LinearModel(from_settings(hreach.make_domain("mountain-car").preset().features, 2, 3, 0), 2)
     if samples:
         model.update(rng.uniform(-0.05, 0.05, (samples, 2)), rng.integers(3, size=samples), rng.random((samples, 2)))
     return model

@@ -32,6 +32,10 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("vbe", {"delta": 1e3, "prior": 5, "reward": "learn", "r_max": 1.0}),
     ("beb", {}),
     ("beb", {"beta": 50.0, "freeze_at": 20.0}),
+    ("r-max", {"m": 4}),
+    ("r-max", {"m": 2, "reward": "learn", "r_max": 1.0, "prior": 0}),
+    ("posterior-sampling", {}),
+    ("posterior-sampling", {"episodes": "doubling", "reward": "learn", "r_max": 1.0}),
     ("greedy", {}),
     ("epsilon-greedy", {"epsilon": 0.2}),
 ]
