@@ -227,7 +227,7 @@ def test_the_counts_are_those_of_the_definitions() -> None:
 def test_theorem_1_is_not_beaten_by_10000_runs_and_a_wrong_constant_is_caught(h: int) -> None:
     """40 random problems, 250 runs each, gamma = .9 and eps = V/10.
 
-    The lives are shorter than the bound, so this can only fail by way of its twin; the next test can fail by itself.
+    The runs are shorter than the bound, so this can only fail by way of its twin; the next test can fail by itself.
     """
     eps, delta, caught = 1.0, 0.1, 0
     for seed in range(40):

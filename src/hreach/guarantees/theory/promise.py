@@ -65,7 +65,7 @@ class Promise:
         return (
             f"With h = {self.h:.4g} all but {self.t:.2g} steps of the agent are within {self.eps:.3g} of the best that "
             f"{self.h:.4g} more samples of each pair can reach, except with probability {self.delta:.3g}; "
-            f"to a life of fewer steps this bound promises nothing. Proved for {PROVED_FOR}."
+            f"to a run of fewer steps this bound promises nothing. Proved for {PROVED_FOR}."
         )
 
     def to_dict(self) -> dict[str, object]:
