@@ -75,7 +75,9 @@ def choose_h(
     eps: Annotated[float | None, typer.Option(help="Accuracy of the exploration bound.")] = None,
     delta: Annotated[float, typer.Option(help="Probability of failure in the bounds.")] = 0.1,
     as_json: AsJson = False,
-    picture_file: Annotated[Path | None, typer.Option("--picture", help="Draw average reward over (h, lifetime).")] = None,
+    picture_file: Annotated[
+        Path | None, typer.Option("--picture", help="Draw average reward over (h, lifetime).")
+    ] = None,
 ) -> None:
     """Which h fits a lifetime: bounds and simulations of problems like yours, side by side.
 
@@ -117,7 +119,8 @@ def choose_h(
         print(f"{o.h:<12} {interval:<24} {shares}  {bounds[0]:>19}  {bounds[1]:>10}{mark}")
     print(
         f"(average reward per {found.unit}; loss: against the best fixed h; poor end: less than half of the optimum\n"
-        f"in the last tenth; – where a bound promises nothing in this lifetime; the optimum earns {found.optimum:.4f};\n"
+        "in the last tenth; – where a bound promises nothing in this lifetime; "
+        f"the optimum earns {found.optimum:.4f};\n"
         f"bounds are proved for {found.proved_for})\n\n"
         f"{found.reason}"
     )
