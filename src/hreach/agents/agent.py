@@ -55,6 +55,7 @@ class Agent(Generic[M, Opt, P]):
         self.design, self.optimism, self.replan = design, design.optimism, design.replan
         self._every_sample = design.replan is EVERY_SAMPLE
         self._chance, self._selective = design.optimism.random_action, design.optimism.selective
+        self._commits = design.commit == "all"
         self.stream = agent_stream(seed)
         self.build(seed)
         self.planned_with = -1  # the version of the model that the last plan knows
@@ -80,7 +81,7 @@ class Agent(Generic[M, Opt, P]):
         if self.committed:
             return self.committed.pop(0)
         action = self.planner.best_action(here, self.stream)
-        if self.design.commit == "all":
+        if self._commits:
             self.committed = self.planner.sequence(action)[1:]
         return action
 
@@ -100,7 +101,7 @@ class Agent(Generic[M, Opt, P]):
         if not self._selective or self.planner.unknown(state, action):
             self.model.learn(state, action, reward, next_state, terminated, info)
         if not self._every_sample:
-            self.expected = b"" if terminated else self.model.state("next_state", next_state).tobytes()
+            self.expected = b"" if terminated else np.asarray(next_state, dtype=np.float64).tobytes()
 
     def plan(self) -> None:
         """Bring the plan up to date with the model."""
@@ -171,14 +172,10 @@ class Agent(Generic[M, Opt, P]):
         new_episode = here.tobytes() != self.expected
         if new_episode:
             self.committed.clear()
-        version = self.model.version
-        if self.planned_with < 0 or self.replan.due(new_episode, version, self.planned_with) or self._moved():
+        rule, version = self.replan, self.model.version
+        due = self.planned_with < 0 or rule.due(new_episode, version, self.planned_with)
+        if due or (rule.moved is not None and version != self.planned_with and self.planner.moved() > rule.moved):
             self.plan()
-
-    def _moved(self) -> bool:
-        """Whether a prediction that the last plan used has moved by more than the rule allows."""
-        allowed = self.replan.moved
-        return allowed is not None and self.model.version != self.planned_with and self.planner.moved() > allowed
 
 
 class CertaintyEquivalent:

@@ -44,6 +44,7 @@ class Counts:
         self.problem = problem
         self.freeze_at = float(freeze_at)
         self.version = 0
+        self._states = problem.states
         self._warned = False
         shape = (problem.states, problem.actions)
         total = np.full(shape, float(problem.prior))
@@ -65,15 +66,18 @@ class Counts:
 
     def state(self, field: str, value: State) -> int:
         """A state as a whole number from 0 to |S| - 1."""
-        return index_of(field, value, self.problem.states)
+        index = int(value)
+        return index if 0 <= index < self._states and index == value else index_of(field, value, self._states)
 
     def learn(
         self, state: State, action: int, reward: float, next_state: State, terminated: bool, info: Info | None = None
     ) -> None:
         """Learn from one transition; one that `terminated` the episode led to its end, after which nothing follows."""
         known = self.problem
-        s, a = index_of("state", state, known.states), index_of("action", action, known.actions)
-        following = index_of("next_state", next_state, known.states)
+        s, following = self.state("state", state), self.state("next_state", next_state)
+        a = int(action)
+        if not (0 <= a < known.actions and a == action):
+            index_of("action", action, known.actions)
         paid = float(reward)
         if not (known.r_min <= paid <= known.r_max):
             self._outside(paid)

@@ -65,10 +65,7 @@ class Regression:
         """How many samples there are."""
         return self.linear.samples + len(self._unlearnt)
 
-    @property
-    def version(self) -> int:
-        """The number of samples: each may change every outcome."""
-        return self.samples
+    version = samples  # each may change every outcome
 
     def state(self, field: str, value: State) -> Floats:
         """A state as an array (nS,); the compiled interpolation would read past a shorter one."""
@@ -123,18 +120,31 @@ class Regression:
     def outcomes(self, pairs: Pairs[Floats], shift: Floats | None = None) -> Outcomes[Floats]:
         """The nodes of the noise around each prediction, moved by `shift` (N, L) if it is given."""
         states, actions = pairs
-        mean = self.predict(states, actions)
-        if shift is not None:
-            mean = mean + shift
-        each = [self.task.next_states(states, actions, mean + z * self.task.sigma) for z in self.noise]
+        each = self._following(pairs, shift)
         following = np.stack(each, axis=1).reshape(-1, self.task.width)
-        if self.reward_model is None:
-            reward = np.stack([self.reward(states, actions, after) for after in each], axis=1).ravel()
-        else:
-            reward = np.repeat(self.reward(states, actions, each[0]), len(each))
+        paid = [self.reward(states, actions, after) for after in each]
         weight = np.tile(self.chance, len(states))
         first = np.arange(len(states) + 1) * len(self.chance)
-        return Outcomes(first, following, weight, reward, self.task.goes_on(following))
+        return Outcomes(first, following, weight, np.stack(paid, axis=1).ravel(), self.task.goes_on(following))
+
+    def by_node(self, pairs: Pairs[Floats], shift: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """The same, node by node: (expected reward (N,), next states (J, N, nS), chances to go on in them (J, N))."""
+        states, actions = pairs
+        each = self._following(pairs, shift)
+        goes_on = np.stack([self.task.goes_on(after) for after in each]).astype(np.float64)
+        if self.reward_model is None:
+            paid = [p * self.reward(states, actions, after) for p, after in zip(self.chance, each, strict=True)]
+            expected = np.asarray(np.sum(paid, axis=0))
+        else:
+            expected = self.reward(states, actions, each[0])
+        return expected, np.stack(each), self.chance[:, None] * goes_on
+
+    def _following(self, pairs: Pairs[Floats], shift: Floats | None) -> list[Floats]:
+        """The next states (N, nS) at each node of the noise."""
+        mean = self.predict(*pairs)
+        if shift is not None:
+            mean = mean + shift
+        return [self.task.next_states(*pairs, mean + z * self.task.sigma) for z in self.noise]
 
     def reward(self, states: Floats, actions: Ints, following: Floats) -> Floats:
         """What is paid, (N,): as the task tells it, or as it was learnt."""

@@ -13,7 +13,7 @@ from hreach.planners.asking import Probes, compared, reach_of, unknown
 from hreach.planners.grid import Grid, GridPlanner, Interpolation
 from hreach.planners.slope import RULES, by_hand
 from hreach.problems.task import shape_of
-from hreach.protocols import Arrays, Comparison, Floats, Outcomes, Pairs, State, Stream
+from hreach.protocols import Arrays, Comparison, Floats, Pairs, State, Stream
 
 GridSettings = Sequence[int] | Mapping[str, Sequence[float]] | None
 
@@ -174,13 +174,11 @@ class OnGrid:
         M = points x actions x choices, the choices running fastest.
         """
         if not optimistic:
-            return self._merged([_by_node(self.model.outcomes(self.pairs))] * len(self._ways))
+            return self._merged([self.model.by_node(self.pairs)] * len(self._ways))
         self.calls += len(self.pairs.states)
         upper = self.optimism.upper(self.model, self.pairs, self.slope, self.calls)
-        outcomes = [
-            self.model.outcomes(self.pairs, upper.shift * way if upper.shift.size else None) for way in self._ways
-        ]
-        reward, following, chance = self._merged([_by_node(each) for each in outcomes])
+        ways = [self.model.by_node(self.pairs, upper.shift * way if upper.shift.size else None) for way in self._ways]
+        reward, following, chance = self._merged(ways)
         extra, bonus = np.repeat(upper.reward, len(self._ways)), np.repeat(upper.bonus, len(self._ways))
         known = bonus < np.inf
         if self.model.reward_model is not None:
@@ -195,18 +193,6 @@ class OnGrid:
         nodes, pairs, width, _ = following.shape
         moved = np.moveaxis(following, 3, 2).reshape(nodes, -1, width)
         return reward.reshape(-1), np.ascontiguousarray(moved), chance.reshape(len(chance), pairs * len(ways))
-
-
-def _by_node(outcomes: Outcomes[Floats]) -> tuple[Floats, Floats, Floats]:
-    """(expected reward (N,), next states (J, N, d), chances to go on (J, N)); as many outcomes J for every pair."""
-    pairs = len(outcomes.first) - 1
-    weight = outcomes.weight.reshape(pairs, -1).T
-    following = outcomes.following.reshape(pairs, len(weight), -1).transpose(1, 0, 2)
-    paid = outcomes.reward.reshape(pairs, -1).T
-    expected = weight[0] * paid[0]
-    for p, r in zip(weight[1:], paid[1:], strict=True):
-        expected = expected + p * r
-    return expected, np.ascontiguousarray(following), weight * outcomes.goes_on.reshape(pairs, -1).T
 
 
 def make_grid(given: GridSettings, box: Floats, interpolation: Interpolation) -> Grid:

@@ -58,6 +58,10 @@ class Sweeps:
         self.schedule = compile_schedule(never if optimism.schedule is None else optimism.schedule)
         self.rule = _rule(model, optimism, tolerance, value_cap, ties)
         self.table = _table(model, self.rule, optimism.schedule is not None)
+        self._addresses = (
+            self.schedule.address,
+            self.formula.address,
+        )  # which take long to ask for
         self.residual = np.inf
         self._unfinished = True
         self._certain: CertainValue | None = None
@@ -68,11 +72,11 @@ class Sweeps:
             self.rule = _with_ends(self.rule, self.model)
         if self._beside:
             self.seen.news[0] = -1
+        schedule, formula = self._addresses
         while True:
             sweeps, residual, finished = self._plan(
-                self.schedule.address, self.formula.address, self.rule, self.seen, self.table, self.stream,
-                self._unfinished,
-            )  # fmt: skip
+                schedule, formula, self.rule, self.seen, self.table, self.stream, self._unfinished
+            )
             if sweeps:
                 self.residual = residual
             self._unfinished = not finished
