@@ -198,42 +198,6 @@ class Planner(Saved, Protocol[S]):
         """What it was made with, as plain data."""
 
 
-class Agent(Protocol):
-    """Acts, observes, and says what it knows."""
-
-    def state_dict(self) -> Arrays:
-        """Everything that changed since construction."""
-
-    def load_state_dict(self, saved: Arrays, /) -> None:
-        """Go on from it, or raise `InputError` and change nothing."""
-
-    def act(self, state: State, /) -> int:
-        """The action to take."""
-
-    def observe(
-        self,
-        state: State,
-        action: int,
-        reward: float,
-        next_state: State,
-        terminated: bool = False,
-        info: Info | None = None,
-    ) -> None:
-        """Learn from one step."""
-
-    def clone(self, seed: int) -> Agent:
-        """The same parameters, nothing learnt."""
-
-    def certainty_equivalent(self) -> Acts:
-        """Acts greedily on the current model, without optimism, random actions or learning."""
-
-    def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Certificate:
-        """V~, the certainty-equivalent value and their gap. Paper: Definition 3."""
-
-    def describe(self) -> Mapping[str, object]:
-        """Every constant in force and where it comes from."""
-
-
 @runtime_checkable
 class Acts(Protocol):
     """All that `hreach.run` and `hreach.simulate` need of an agent."""
@@ -251,6 +215,28 @@ class Acts(Protocol):
         info: Info | None = None,
     ) -> None:
         """Learn from one step."""
+
+
+class Agent(Acts, Protocol):
+    """Acts, observes, goes on from what was saved, and says what it knows."""
+
+    def state_dict(self) -> Arrays:
+        """Everything that changed since construction."""
+
+    def load_state_dict(self, saved: Arrays, /) -> None:
+        """Go on from it, or raise `InputError` and change nothing."""
+
+    def clone(self, seed: int) -> Agent:
+        """The same parameters, nothing learnt."""
+
+    def certainty_equivalent(self) -> Acts:
+        """Acts greedily on the current model, without optimism, random actions or learning."""
+
+    def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Certificate:
+        """V~, the certainty-equivalent value and their gap. Paper: Definition 3."""
+
+    def describe(self) -> Mapping[str, object]:
+        """Every constant in force and where it comes from."""
 
 
 AnyModel = Model[Any]  # whatever its states

@@ -1,4 +1,4 @@
-"""An h that grows with experience: h_t = c ln(t + 2), t the number of samples. On what it buys: `agents.pac_rmdp`."""
+"""An h that grows with experience: h_t = c ln(t + 2), t the number of samples. What it buys: `optimism.pac_rmdp`."""
 
 from __future__ import annotations
 
