@@ -110,25 +110,26 @@ class Certifier:
 
     def __init__(self, model: AnyModel, planner: AnyPlanner) -> None:
         self._model, self._planner = model, planner
-        self._asked = (np.nan, np.nan)
+        self._eps = self._delta = np.nan
+        self._compare, self._counts = planner.compare, model if isinstance(model, Counts) else None
         self._terms: Terms = (np.nan, np.nan, None, None, None, ())
         self._changes = not isinstance(model, Counts) or _schedule(planner) is not None
 
     def __call__(self, state: State | None, eps: float, delta: float) -> Certificate:
         """The certificate now, of a plan that is up to date."""
-        if self._asked != (eps, delta) or self._changes or self._terms[4] is not _problem(self._model):
-            self._agree(eps, delta)
+        known = None if self._counts is None else self._counts.problem
+        if eps != self._eps or delta != self._delta or self._changes or self._terms[4] is not known:
+            self._agree(eps, delta, known)
         found = Certificate()
-        found.samples, found.state, found.internal, found.current, found.accuracy = self._planner.compare(state)
+        found.samples, found.state, found.internal, found.current, found.accuracy = self._compare(state)
         found.eps, found.delta, found.h, found.h_most, found.problem, found.notes = self._terms
         return found
 
-    def _agree(self, eps: float, delta: float) -> None:
+    def _agree(self, eps: float, delta: float, known: Problem | None) -> None:
         """Check eps and delta, which takes longer than planning does, and bring `terms` up to date."""
-        self._asked = float(check_epsilon(eps)), float(check_delta(delta))
+        self._eps, self._delta = float(check_epsilon(eps)), float(check_delta(delta))
         least, most = self._planner.reach() or (None, None)
-        problem = _problem(self._model)
-        self._terms = (*self._asked, least, most, problem, tuple(notes(self._model, self._planner)))
+        self._terms = (self._eps, self._delta, least, most, known, tuple(notes(self._model, self._planner)))
 
 
 def notes(model: AnyModel, planner: AnyPlanner) -> list[str]:
@@ -158,10 +159,6 @@ def _freezes(optimism: TabularOptimism) -> str:
 def _schedule(planner: AnyPlanner) -> object:
     optimism = planner.optimism
     return optimism.schedule if isinstance(optimism, TabularOptimism) else None
-
-
-def _problem(model: AnyModel) -> Problem | None:
-    return model.problem if isinstance(model, Counts) else None
 
 
 @lru_cache(maxsize=64)

@@ -114,7 +114,10 @@ class Sweeps:
     def compare(self, state: State | None) -> Comparison:
         """V~ beside V_{h=0}, which is kept warm from the last time; state None: where they are furthest apart."""
         where = -1 if state is None else self.model.state("state", state)
-        return Comparison._make(self.certain_value.compare(self.residual, where))
+        certain = self._certain
+        if certain is None or certain.problem is not self.model.problem:
+            certain = self.certain_value
+        return Comparison(*certain.compare(self.residual, where))
 
     @property
     def certain_value(self) -> CertainValue:
