@@ -136,14 +136,9 @@ class Optimism(Protocol):
         """All that decides what it does, as plain data; arrays by their digest."""
 
 
-class Comparison(NamedTuple):
-    """The internal value beside the certainty-equivalent one, in a state, with what planning may be off by."""
-
-    samples: int
-    state: State
-    internal: float
-    current: float
-    accuracy: float
+# The internal value beside the certainty-equivalent one: (samples, state, internal, current, accuracy), the last what
+# planning may be off by. A plain tuple: it is made at every step, and a named one takes as long as comparing does.
+Comparison = tuple[int, State, float, float, float]
 
 
 class Planner(Saved, Protocol[S]):

@@ -135,11 +135,12 @@ class Agent(Generic[M, Opt, P]):
         The actions that follow are the same as without it: it plans if `act` would have to, and keeps the other value
         apart. Of a table it is cheap enough for every step. Paper: Definition 3, Theorem 1, Corollaries 1 and 2.
         """
-        if self._certifier is None:
-            self._certifier = Certifier(self.model, self.planner)
+        certifier = self._certifier
+        if certifier is None:
+            certifier = self._certifier = Certifier(self.model, self.planner)
         if self.model.version != self.planned_with:
             self._catch_up()
-        return self._certifier(state, eps, delta)
+        return certifier.certify(state, eps, delta)
 
     def describe(self) -> dict[str, object]:
         """Every constant in force and where it comes from; what model and planner were made with."""

@@ -11,6 +11,7 @@ from hreach.compiling.functions import (
     compiled,
     inlined,
     inlined_with,
+    merged,
     resolved,
 )
 from hreach.compiling.pointers import (
@@ -40,6 +41,7 @@ __all__ = [
     "formula_at",
     "inlined",
     "inlined_with",
+    "merged",
     "resolved",
     "schedule_at",
 ]

@@ -86,6 +86,14 @@ def inlined(function: F) -> F:
     return _njit(function, forceinline=True)
 
 
+def merged(function: F) -> F:
+    """Written out in its compiled callers before they are compiled, so never compiled by itself.
+
+    For what is long and has few callers: `inlined` would compile and optimise it once alone and again in each caller.
+    """
+    return _njit(function, inline="always")
+
+
 def inlined_with(*freedom: str) -> Callable[[F], F]:
     """`inlined`, for loops over numbers that must run four lanes wide: the arithmetic gets some freedom to round.
 

@@ -109,27 +109,29 @@ class Certifier:
     """What the certificates of one agent have in common, looked up once, for they are made at every step."""
 
     def __init__(self, model: AnyModel, planner: AnyPlanner) -> None:
-        self._model, self._planner = model, planner
+        self._model, self._planner, self._compare = model, planner, planner.compare
+        self._counts = model if isinstance(model, Counts) and _schedule(planner) is None else None  # else h may change
+        self._problem: Problem | None = None
         self._eps = self._delta = np.nan
-        self._compare, self._counts = planner.compare, model if isinstance(model, Counts) else None
         self._terms: Terms = (np.nan, np.nan, None, None, None, ())
-        self._changes = not isinstance(model, Counts) or _schedule(planner) is not None
 
-    def __call__(self, state: State | None, eps: float, delta: float) -> Certificate:
+    def certify(self, state: State | None, eps: float, delta: float) -> Certificate:
         """The certificate now, of a plan that is up to date."""
-        known = None if self._counts is None else self._counts.problem
-        if eps != self._eps or delta != self._delta or self._changes or self._terms[4] is not known:
-            self._agree(eps, delta, known)
+        counts = self._counts
+        if counts is None or counts.problem is not self._problem or eps != self._eps or delta != self._delta:
+            self._agree(eps, delta)
         found = Certificate()
         found.samples, found.state, found.internal, found.current, found.accuracy = self._compare(state)
         found.eps, found.delta, found.h, found.h_most, found.problem, found.notes = self._terms
         return found
 
-    def _agree(self, eps: float, delta: float, known: Problem | None) -> None:
+    def _agree(self, eps: float, delta: float) -> None:
         """Check eps and delta, which takes longer than planning does, and bring `terms` up to date."""
         self._eps, self._delta = float(check_epsilon(eps)), float(check_delta(delta))
+        self._problem = self._model.problem if isinstance(self._model, Counts) else None
         least, most = self._planner.reach() or (None, None)
-        self._terms = (self._eps, self._delta, least, most, known, tuple(notes(self._model, self._planner)))
+        said = tuple(notes(self._model, self._planner))
+        self._terms = (self._eps, self._delta, least, most, self._problem, said)
 
 
 def notes(model: AnyModel, planner: AnyPlanner) -> list[str]:

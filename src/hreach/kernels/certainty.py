@@ -103,7 +103,7 @@ def _sharpen(
     counts: Array, ended: Array, total: Array, reward_sum: Array, terminal: NDArray[np.bool_], reward: Array,
     middle: float, gamma: float, tolerance: float, value: Array, matrix: Array, residual: float, ends: bool,
 ) -> float:  # fmt: skip
-    """Sweep and solve as `_improve` does, until the residual is small; returns it."""
+    """Sweep and solve as `hreach.kernels.planning` does, until the residual is small; returns it."""
     states, actions = total.shape
     unpaid = 0
     solving = True
@@ -129,18 +129,18 @@ def _sharpen(
 @compiled
 def compare(
     counts: Array, ended: Array, total: Array, reward_sum: Array, terminal: NDArray[np.bool_], samples: Array,
-    internal: Array, reward: Array, middle: float, gamma: float, ends: bool, tolerance: float, value: Array,
-    matrix: Array, known: Array, residual: float, s: int,
+    internal: Array, reward: Array, value: Array, matrix: Array, known: Array, residual: float, ends: bool, s: int
 ) -> tuple[int, int, float, float, float]:  # fmt: skip
     """Bring `value`, V_{h=0}, up to date and set it beside V~: (samples, s, V~(s), V_{h=0}(s), accuracy of their gap).
 
-    middle            the reward of a pair that was never tried, where rewards are learnt
     internal, residual  V~, (S,), and its residual
     matrix            (S, S + 1), workspace
-    known             (3,) of how many samples and closed states `value` is, and its own residual, as that of `plan`
+    known             (6,) of how many samples and closed states `value` is, its own residual, as that of `plan`, the
+                      tolerance, gamma, and the reward of a pair that was never tried, where rewards are learnt
     s                 a state, or -1: the first one of those in which V~ and V_{h=0} are furthest apart
     """
     states = value.size
+    tolerance, gamma, middle = known[3], known[4], known[5]
     closed = 0
     for state in range(states):
         closed += terminal[state]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, Formula, at, compiled, inlined
+from hreach.compiling import Array, Formula, at, compiled, inlined, merged
 from hreach.kernels.lanes import put
 from hreach.kernels.state import Rule, Seen, Table
 
@@ -91,7 +91,7 @@ def close(table: Table, s: int, actions: int) -> None:
         b.gone[i] = b.reach[i] = b.base[i] = b.radius[i] = 0.0
 
 
-@compiled
+@merged
 def refresh_pair(formula: Formula, rule: Rule, seen: Seen, table: Table, s: int, a: int) -> None:
     """The optimistic model of one pair."""
     n, b = seen, table

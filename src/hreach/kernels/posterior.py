@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import compiled
+from hreach.compiling import compiled, merged
 from hreach.kernels.optimistic import close
 from hreach.kernels.state import Rule, Seen, Table
 from hreach.randomness.streams import uniform
@@ -58,7 +58,7 @@ def _reward(rule: Rule, seen: Seen, s: int, a: int, stream: NDArray[np.uint64]) 
     return rule.r_min + span * (high / (high + low) if high + low > 0.0 else share)
 
 
-@compiled
+@merged
 def draw_pair(rule: Rule, seen: Seen, table: Table, s: int, a: int, stream: NDArray[np.uint64]) -> None:
     """A model of (s, a): drawn where something was seen or the prior weighs something, else uniform."""
     b, states, actions = table, seen.total.shape[0], seen.total.shape[1]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, Formula, Schedule, at, compiled, inlined
+from hreach.compiling import Array, Formula, Schedule, at, compiled, inlined, merged
 from hreach.kernels.acting import choose
 from hreach.kernels.ends import meet
 from hreach.kernels.optimistic import refresh
 from hreach.kernels.planning import any_ball, plan_arrays
-from hreach.kernels.schedule import catch_up, renew, revise
+from hreach.kernels.schedule import catch_up, renew
 from hreach.kernels.state import Rule, Seen, Table, World
 from hreach.randomness.streams import uniform
 
@@ -34,7 +34,7 @@ def _copy(source: Array, to: Array) -> None:
         b[i] = a[i]
 
 
-@compiled
+@merged
 def _restore(begin: tuple[Seen, Table], seen: Seen, table: Table) -> None:
     """seen, table <- begin."""
     old, plan = begin
@@ -67,7 +67,7 @@ def _ends_here(end: float, environment: NDArray[np.uint64]) -> bool:
     return end >= 1.0 or (end > 0.0 and uniform(environment) < end)
 
 
-@inlined
+@merged
 def _walk(
     formula: Formula, rule: Rule, seen: Seen, table: Table, world: World, environment: NDArray[np.uint64],
     stream: NDArray[np.uint64], state: int, paid: Array, over: NDArray[np.bool_], run: int, begun: int, end: int,
@@ -167,9 +167,9 @@ def simulate(
         environment, stream = streams[run, 0], streams[run, 1]
         state = _draw(world.start, 0, world.start.size, uniform(environment))
         first, stale = seen.samples[0], True
-        done = min(steps, 0)  # 0 itself is a literal, for which `_walk` would be compiled once more
-        catch_up(schedule, formula, rule, seen, table, stream)
+        done = 0
         while done < steps and state >= 0 and not stop[0]:
+            stale = catch_up(schedule, formula, rule, seen, table, stream) or stale
             until = int(min(np.ceil(table.due[0] - first), float(steps)))
             state, stale = _walk(
                 formula, rule, seen, table, world, environment, stream, state, paid, over, run, done, until, once,
@@ -177,5 +177,3 @@ def simulate(
             )  # fmt: skip
             done = until
             seen.samples[0] = first + done
-            if done < steps and seen.samples[0] >= table.due[0]:
-                stale = revise(schedule, formula, rule, seen, table, stream) or stale

@@ -14,18 +14,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, Formula, Schedule, compiled, inlined
+from hreach.compiling import Array, Formula, Schedule, compiled, merged
 from hreach.kernels.optimistic import refresh_all, refresh_pair
 from hreach.kernels.planning import any_ball, plan_arrays
 from hreach.kernels.posterior import draw_all
 from hreach.kernels.state import Rule, Seen, Table
 
 
-@inlined  # handing over tuples of arrays copies them on the stack, which here costs as much as planning
+@merged  # handing over tuples of arrays copies them on the stack, which here costs as much as planning
 def revise(
     schedule: Schedule, formula: Formula, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]
 ) -> bool:
-    """Ask the schedule; whether anything was computed anew."""
+    """Ask the schedule; whether everything is to be computed anew."""
     b = table
     if rule.asks_certainty:
         _clear(b.constants)
@@ -41,10 +41,7 @@ def revise(
         seen.samples[0], rule.parameters, seen.total, b.certain, b.q, rule.gamma, rule.v_min, b.constants, stream
     )
     b.due[0] = due
-    if changed == 0.0 and not rule.asks_certainty:
-        return False
-    renew(formula, rule, seen, table, stream)
-    return True
+    return rule.asks_certainty or changed != 0.0
 
 
 @compiled
@@ -54,7 +51,7 @@ def _clear(constants: Array) -> None:
         flat[i] = 0.0
 
 
-@compiled
+@merged
 def renew(formula: Formula, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> None:
     """What is planned with, of every pair: the optimistic model, or a draw from the posterior."""
     if rule.draws:
@@ -63,7 +60,7 @@ def renew(formula: Formula, rule: Rule, seen: Seen, table: Table, stream: NDArra
         refresh_all(formula, rule, seen, table)
 
 
-@compiled
+@merged
 def catch_up(
     schedule: Schedule, formula: Formula, rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]
 ) -> bool:
@@ -71,9 +68,10 @@ def catch_up(
     news = seen.news
     count = news[0]
     news[0] = 0
-    if seen.samples[0] >= table.due[0] and revise(schedule, formula, rule, seen, table, stream):
-        return True
-    if count < 0:
+    anew = count < 0
+    if seen.samples[0] >= table.due[0]:
+        anew = revise(schedule, formula, rule, seen, table, stream) or anew
+    if anew:
         renew(formula, rule, seen, table, stream)
         return True
     if rule.draws:

@@ -54,4 +54,4 @@ def reach_of(model: Regression, optimism: LinearOptimism) -> tuple[float, float]
 def compared(samples: int, states: Floats, internal: Floats, current: Floats, accuracy: float) -> Comparison:
     """The state in which two values (N,) are furthest apart, the first one of several."""
     at = int(np.argmax(np.abs(internal - current)))
-    return Comparison(samples, states[at].copy(), float(internal[at]), float(current[at]), accuracy)
+    return samples, states[at].copy(), float(internal[at]), float(current[at]), accuracy

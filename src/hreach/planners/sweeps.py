@@ -114,15 +114,13 @@ class Sweeps:
     def compare(self, state: State | None) -> Comparison:
         """V~ beside V_{h=0}, which is kept warm from the last time; state None: where they are furthest apart."""
         where = -1 if state is None else self.model.state("state", state)
-        certain = self._certain
-        if certain is None or certain.problem is not self.model.problem:
-            certain = self.certain_value
-        return Comparison(*certain.compare(self.residual, where))
+        certain = self._certain or self.certain_value
+        return certain.compare(self.residual, self.rule.ends, where)
 
     @property
     def certain_value(self) -> CertainValue:
         """V_{h=0} of the model, kept beside the plan."""
-        if self._certain is None or self._certain.problem is not self.model.problem:
+        if self._certain is None:
             self._certain = CertainValue(self)
         return self._certain
 
@@ -213,19 +211,20 @@ class CertainValue:
 
     def __init__(self, planner: Sweeps, tolerance: float | None = None) -> None:
         seen, table, rule = planner.model.seen, planner.table, planner.rule
-        self.problem = planner.model.problem
+        self._model = planner.model
         self._value = table.value.copy()
-        self._known = np.array([-1.0, 0.0, np.inf])  # nothing yet
+        tolerance = rule.tolerance if tolerance is None else tolerance
+        middle = (rule.r_min + rule.r_max) / 2
+        self._known = np.array([-1.0, 0.0, np.inf, tolerance, rule.gamma, middle])  # of no samples yet
         arguments = (
-            seen.counts, seen.ended, seen.total, seen.reward_sum, seen.terminal, seen.samples, table.value,
-            rule.reward, (rule.r_min + rule.r_max) / 2, rule.gamma, self.problem.ends,
-            rule.tolerance if tolerance is None else tolerance, self._value, table.matrix, self._known,
+            seen.counts, seen.ended, seen.total, seen.reward_sum, seen.terminal, seen.samples, table.value, rule.reward,
+            self._value, table.matrix, self._known,
         )  # fmt: skip
-        self.compare = partial(resolved(kernels.compare, *arguments, 0.0, 0), *arguments)
+        self.compare = partial(resolved(kernels.compare, *arguments, 0.0, True, 0), *arguments)
 
     def __call__(self) -> Floats:
         """V_{h=0}, shape (S,), within gamma residual/(1-gamma); the next call writes over it."""
-        self.compare(0.0, 0)
+        self.compare(0.0, self._model.problem.ends, 0)
         return self._value
 
     @property

@@ -115,8 +115,6 @@ def _replayed(
     for t, (s, a, paid, following, terminated) in enumerate(_moves(record)):
         beginning = again.planner.begin if shown is None or t not in marked else copied(again.planner.begin)
         again.plan()
-        if certain.problem is not again.model.problem:  # the agent has learnt that episodes can end
-            certain = CertainValue(again.planner, tolerance)
         gap[t] = again.planner.table.value[s] - certain()[s]
         worst = max(worst, again.planner.residual + certain.residual)
         if t in marked:
