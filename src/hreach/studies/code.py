@@ -20,7 +20,7 @@ ASIDE = (
     "guarantees/choose_h",
     "report",
     "running/processes.py",
-    "statistics.py",
+    "statistics",
     "studies/catalog",
     "studies/lines.py",
     "studies/loading.py",

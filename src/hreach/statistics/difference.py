@@ -1,53 +1,13 @@
-"""Numbers that describe many runs."""
+"""The difference of two means over independent runs, with an interval that holds for few runs too."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
-RESAMPLES = 10_000
+from hreach.statistics.resampling import RESAMPLES, bootstrap
+from hreach.statistics.scores import Array
+
 ROUNDING = 1e-12  # relative spread below which numbers count as equal
-Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Mean over runs with its standard error, and the 10 % and 90 % quantiles over runs."""
-
-    mean: float
-    p10: float
-    p90: float
-    se: float
-    runs: int
-
-
-def summarise(values: Array) -> Summary:
-    """Summary of one number per run, shape (runs,); the standard error of a single run is nan."""
-    runs = len(values)
-    se = float(values.std(ddof=1) / np.sqrt(runs)) if runs > 1 else float("nan")
-    low, high = np.quantile(values, [0.1, 0.9])
-    return Summary(float(values.mean()), float(low), float(high), se, runs)
-
-
-def bootstrap(runs: int, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The runs of each bootstrap sample, (samples, runs): as many as there are, drawn with replacement."""
-    return rng.integers(runs, size=(samples, runs))
-
-
-def resampled_means(values: Array, samples: int, rng: np.random.Generator) -> Array:
-    """Means (samples, ...) of bootstrap samples of values (strata, runs, ...), drawn within each stratum.
-
-    What stands in the further axes is drawn together: paired numbers stay paired.
-    """
-    strata, runs = values.shape[:2]
-    total = np.zeros((samples, *values.shape[2:]))
-    for stratum in values:
-        drawn = bootstrap(runs, samples, rng) + runs * np.arange(samples)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=samples * runs).reshape(samples, runs)
-        total += np.tensordot(counts / runs, stratum, axes=1)
-    return np.asarray(total / strata)
 
 
 def difference_interval(ours: Array, theirs: Array, times: float, level: float) -> tuple[float, float]:
