@@ -15,7 +15,8 @@ KernelPlan = Callable[[Any, float], tuple[int, float, bool]]
 @pytest.fixture
 def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough for tests that repeat everything hundreds of times."""
-    monkeypatch.setattr("hreach.statistics.difference.RESAMPLES", 1000)
+    for module in ("difference", "intervals"):
+        monkeypatch.setattr(f"hreach.statistics.{module}.RESAMPLES", 1000)
 
 
 @pytest.fixture(scope="session")

@@ -31,14 +31,25 @@ SEED = 0  # of the bootstrap samples: the interval of the same runs is the same
 def mean_interval(scores: Scores, level: float = 0.95, method: str = "studentised") -> Estimate:
     """The mean over runs, strata weighted alike, with an interval of the expected score.
 
-    Studentised, ten runs cover as often as the level says where runs are normal or Bernoulli, and nearly where they are
-    skewed; BCa and percentile intervals of ten runs at 95 % cover some 90 % of the time, those of 100 runs 94 to 95 %.
+    At 95 %, of 10 / 100 runs, it covers
+
+        studentised   normal 96 / 95 %   Bernoulli (.3) 96 / 96 %   exponential 94 / 95 %   lognormal 91 / 94 %
+        expanded             95 / 94                    95 / 95                 90 / 94               85 / 91
+        bca                  90 / 94                    94 / 95                 86 / 93               81 / 91
+        percentile           90 / 94                    92 / 95                 85 / 93               79 / 90
+
+    Runs that all came out alike give a point, which says nothing of runs that may come out otherwise.
     """
     return estimates({"": scores}, "mean", level, method)[""]
 
 
 def iqm_interval(scores: Scores, level: float = 0.95, method: str = "expanded") -> Estimate:
-    """The interquartile mean over runs, strata weighted alike, with an interval of that of the distribution."""
+    """The interquartile mean over runs, strata weighted alike, with an interval of that of the distribution.
+
+    Expanded, it covers 95 % or more at 95 % from ten runs on: normal, exponential, lognormal and Bernoulli (.3) runs.
+    Percentile and BCa intervals cover 93 % of ten and 94 % of 30 normal or exponential runs; BCa fails where runs take
+    two values (82 % of 100 runs).
+    """
     return estimates({"": scores}, "iqm", level, method)[""]
 
 
