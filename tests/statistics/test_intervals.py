@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from covering import LAWS, Array, Law, least, share_that_hold
 from scipy import stats
 
+from covering import LAWS, Array, Law, least, share_that_hold
 from hreach import InputError
 from hreach.statistics import estimates, interquartile_mean, iqm_interval, mean_interval
 from hreach.statistics.aggregates import AGGREGATES

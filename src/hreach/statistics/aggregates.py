@@ -54,7 +54,7 @@ def interquartile_mean(scores: Scores) -> float:
     """The mean of the middle half of all runs, the strata weighted alike (Agarwal et al., NeurIPS 2021).
 
     A quarter of the weight is cut off at either end; a run on the border counts with the part of it that is inside, so
-    that of n runs, n a multiple of 4, n / 2 count in full, and the scores of 5 runs count .25, 1, 1 and .25 times.
+    that of n runs, n a multiple of 4, n / 2 count in full, and of 5 runs the middle three, .75, 1 and .75 times.
     """
     strata = strata_of(scores)
     return float(iqm_under_weights(np.concatenate(strata)[:, None])(equal_weights(strata)[None])[0, 0])

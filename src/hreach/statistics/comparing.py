@@ -22,9 +22,9 @@ def probability_of_improvement(ours: Scores, theirs: Scores, level: float = 0.95
 
         (p + q^2 / 2N -+ q sqrt(p (1 - p) / N + q^2 / 4N^2)) / (1 + q^2 / N)
 
-    It stays in [0, 1], and is no point where all runs of one side win. From five runs on either side it covers 95 to 99 %
-    at 95 % for normal runs of equal and unequal variance, skewed and Bernoulli runs with ties; 93 % where p is beyond
-    .96, some 90 % beyond .99.
+    It stays in [0, 1], and is no point where all runs of one side win. From five runs on either side it covers 95 to
+    99 % at 95 % for normal runs of equal and unequal variance, skewed and Bernoulli runs with ties; 93 % where p is
+    beyond .96, some 90 % beyond .99.
     """
     from scipy.special import stdtrit
 

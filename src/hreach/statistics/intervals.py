@@ -58,7 +58,7 @@ def estimates(
 ) -> dict[str, Estimate]:
     """The aggregate "mean" or "iqm" of each row, with its interval; "studentised" is there for the mean only.
 
-    Rows with as many runs share their bootstrap samples: each interval is what it is alone.
+    Rows with as many runs share their bootstrap samples: each interval is what it is alone, up to rounding.
     """
     confidence(level)
     known = METHODS if statistic == "mean" else METHODS[1:]
