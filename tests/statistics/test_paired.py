@@ -47,7 +47,7 @@ def fewer_flips(monkeypatch: pytest.MonkeyPatch) -> None:
 # Differences of two agents that are alike, given the seed; and skewed ones of mean 0, which only many runs make up for
 ALIKE: dict[str, tuple[int, Callable[[np.random.Generator, tuple[int, int]], Array]]] = {
     "normal": (10, lambda rng, shape: rng.normal(0, 1, shape)),
-    "bernoulli": (10, lambda rng, shape: rng.integers(0, 2, shape) - rng.integers(0, 2, shape).astype(np.float64)),
+    "bernoulli": (10, lambda rng, shape: rng.choice([-1.0, 0.0, 1.0], shape, p=[0.25, 0.5, 0.25])),
     "skewed": (100, lambda rng, shape: rng.exponential(1, shape) - 1),
 }
 
