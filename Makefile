@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/installed
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: install test lint lower-bounds reproduce bench docs clean
+.PHONY: install test lint lower-bounds reproduce bench faults docs clean
 
 install: $(STAMP)
 
@@ -36,6 +36,11 @@ bench: install
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/continuous.py
 	$(BIN)/python benchmarks/guarantees.py
+	$(BIN)/python benchmarks/studies.py
+
+# Long tests of faults: an hour at most; what they measure goes to benchmarks/FAULTS.md.
+faults: install
+	$(BIN)/python benchmarks/faults.py
 
 docs: install
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

@@ -1,8 +1,8 @@
 """What guarantees cost, on one core, warm. `make bench` runs it after the others; writes benchmarks/GUARANTEES.md.
 
-Ratios compare two programs in one run: a loop that asks for a certificate at every step with one that does not, an
-audit with the run that it audits, and the best reachable models of all pairs at once with those of one pair after the
-other.
+Ratios compare two programs in one run: a loop that asks for the exploration gap at every step with one that does not,
+an audit with the run that it audits, and the best reachable models of all pairs at once with those of one pair after
+the other.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def bare_steps(env: Any, agent: Any, state: Any) -> Any:
     return state
 
 
-def certified_steps(env: Any, agent: Any, state: Any) -> Any:
-    """The same steps, with a certificate at each."""
+def measured_steps(env: Any, agent: Any, state: Any) -> Any:
+    """The same steps, with the exploration gap at each."""
     for _ in range(PIECE):
         action = agent.act(state)
-        agent.certificate(state, eps=EPS)
+        agent.exploration_gap(state, eps=EPS)
         following, reward, terminated, *_ = env.step(action)
         agent.observe(state, action, reward, following, terminated)
         state = following
@@ -61,7 +61,7 @@ def loop(walk: Callable[[Any, Any, Any], Any]) -> np.ndarray:
     """Seconds of each piece of a run on the chain."""
     env = hreach.make_domain("chain")
     agent = hreach.make_agent("pac-rmdp", env, h=H)
-    agent.certificate(0, eps=EPS)
+    agent.exploration_gap(0, eps=EPS)
     state, _ = env.reset(seed=0)
     found = np.empty(STEPS // PIECE)
     for i in range(found.size):
@@ -72,21 +72,21 @@ def loop(walk: Callable[[Any, Any, Any], Any]) -> np.ndarray:
 
 
 def pieces(rounds: int) -> np.ndarray:
-    """Seconds of each piece without and with certificates, (2, pieces): the smallest of several turns."""
-    turns = [[loop(bare_steps), loop(certified_steps)] for _ in range(rounds)]
+    """Seconds of each piece without and with gaps, (2, pieces): the smallest of several turns."""
+    turns = [[loop(bare_steps), loop(measured_steps)] for _ in range(rounds)]
     return np.asarray(np.min(turns, axis=0))
 
 
 def seconds_per_step(processes: int = 6, rounds: int = 12) -> tuple[float, float]:
-    """Seconds of a step without and with certificates: the sum of the smallest turns of each piece of the run.
+    """Seconds of a step without and with gaps: the sum of the smallest turns of each piece of the run.
 
     A piece takes a millisecond, so that a busy machine leaves some of its turns alone; and there are several processes,
     so that an unlucky place in memory does not matter.
     """
     with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         smallest = np.min(pool.map(pieces, [rounds] * processes, chunksize=1), axis=0)
-    bare, certified = smallest.sum(axis=1) / STEPS
-    return float(bare), float(certified)
+    bare, measured = smallest.sum(axis=1) / STEPS
+    return float(bare), float(measured)
 
 
 def random_problem(states: int, actions: int, successors: int) -> TabularEnv:
@@ -125,9 +125,9 @@ def main() -> None:
         lines.append(f"| {what} | {measured} | {goal} |")
         print(lines[-1], flush=True)
 
-    bare, certified = seconds_per_step()
+    bare, measured = seconds_per_step()
     say(f"a step of PAC-RMDP({H}) on the chain, in Python", f"{1e6 * bare:.1f} us", "-")
-    say("with a certificate at every step / without", f"{certified / bare:.2f}", "at most 1.20")
+    say("with the exploration gap at every step / without", f"{measured / bare:.2f}", "at most 1.20")
     lived, checked, _ = audited(hreach.make_domain("chain"), STEPS, 5)
     say(f"audit of {STEPS} steps of the chain, 100 checkpoints", f"{checked:.2f} s", "under 1 s")
     say("the audit / the run", f"{checked / lived:.1f}", "-")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from typer.testing import CliRunner
 
+import hreach
 from hreach import TabularMDP
 from hreach.cli.app import app
 from hreach.domains.tabular import TabularEnv
@@ -56,3 +58,18 @@ def succeed(*arguments: str | Path) -> str:
 def content(folder: Path) -> dict[str, bytes]:
     """Everything below a folder, by its name."""
     return {str(p.relative_to(folder)): p.read_bytes() if p.is_file() else b"" for p in folder.rglob("*")}
+
+
+def living(domain: Any, steps: int, seed: int = 3, **params: Any) -> Any:
+    """PAC-RMDP with an h from its lifetime after so many steps."""
+    env = hreach.make_domain(domain) if isinstance(domain, str) else domain
+    agent = hreach.make_agent("pac-rmdp", env, h="lifetime", seed=seed, **params)
+    hreach.run(env, agent, steps, seed=4)
+    return agent
+
+
+def h_of(agent: Any) -> float:
+    """The h of an agent, which is that of all its pairs."""
+    h = agent.planner.table.constants[..., 0]
+    assert h.min() == h.max()
+    return float(h[0, 0])

@@ -324,7 +324,7 @@ BOUND = "$ hreach bound --states 5 --actions 2 --gamma 0.95 --eps 2 --delta 0.1 
 
 def test_a_wrong_command_or_its_output_is_seen(tmp_path: Path) -> None:
     assert wrong_commands(f"```console\n{BOUND}```", tmp_path) == []
-    right, wrong = (f'```console\n{BOUND}eps {eps}\n...\nfreeze_at="theory".\n```' for eps in (2, 3))
+    right, wrong = (f"```console\n{BOUND}eps {eps}\n...\nagent.certify(), hreach certify.\n```" for eps in (2, 3))
     assert wrong_commands(right, tmp_path) == []
     assert len(wrong_commands(wrong, tmp_path)) == 1
     with pytest.raises(Exception, match="No such option: --staets"):

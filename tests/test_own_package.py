@@ -22,12 +22,12 @@ from hreach.cli import app as cli
 from hreach.cli.listing import everything
 from hreach.registry import reference
 from hreach.running import simulate as simulation
-from hreach.running.processes import Processes
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.loading import load
 from hreach.studies.results import Result
 from hreach.studies.runner import run_study
 from hreach.studies.store import Store
+from hreach.studies.workers import make_workers
 
 AGENTS = '''
 import numpy as np
@@ -430,8 +430,8 @@ def kept(results: list[tuple[Any, Result]]) -> list[Any]:
 def test_a_study_by_steps_has_the_runs_of_the_loop(domain: str, mine: Path) -> None:
     study = load(written(mine, domain, "steps = 30"))
     results = run_study(study, Store(mine / "one"))
-    with Processes(2) as two:
-        assert kept(run_study(study, Store(mine / "two"), processes=two)) == kept(results)
+    with make_workers("processes", 2) as two:
+        assert kept(run_study(study, Store(mine / "two"), workers=two)) == kept(results)
     for spec, result in results:
         cell = cell_of(study, spec)
         for i, total in enumerate(result.learning.total.tolist()):
@@ -445,8 +445,8 @@ def test_a_study_by_steps_has_the_runs_of_the_loop(domain: str, mine: Path) -> N
 def test_a_study_by_episodes_runs_on_tables(domain: str, mine: Path) -> None:
     study = load(written(mine, domain, "episodes = 4"))
     results = run_study(study, Store(mine / "one"))
-    with Processes(2) as two:
-        assert kept(run_study(study, Store(mine / "two"), processes=two)) == kept(results)
+    with make_workers("processes", 2) as two:
+        assert kept(run_study(study, Store(mine / "two"), workers=two)) == kept(results)
     first = results[0][1]
     assert first.agent["constants"] == {"bias": 0.7, "seen": int(first.learning.length[0].sum())}
     for spec, result in results:

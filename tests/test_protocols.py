@@ -209,9 +209,9 @@ def test_a_certainty_equivalent_copy_of_a_table_has_the_value_without_optimism(n
     assert name == "posterior-sampling" or not np.array_equal(before, agent.planner.table.mean)
 
 
-def test_certificates_of_continuous_agents() -> None:
+def test_exploration_gaps_of_continuous_agents() -> None:
     _, agent, done = trained("linear-pac-rmdp", "mountain-car", {"h": 1, **GRID}, steps=200)
-    here, anywhere = agent.certificate(done.last_state, eps=1.0), agent.certificate(eps=1.0)
+    here, anywhere = agent.exploration_gap(done.last_state, eps=1.0), agent.exploration_gap(eps=1.0)
     assert here.gap >= -here.accuracy  # a bonus is never below 0
     assert abs(anywhere.gap) >= abs(here.gap) - 1e-9
     assert here.h == here.h_most == 1.0
@@ -219,14 +219,14 @@ def test_certificates_of_continuous_agents() -> None:
     with pytest.raises(InputError, match="for tables"):
         here.sample_complexity()
     greedy = trained("linear-epsilon-greedy", "mountain-car", {"epsilon": 0.0, **GRID}, steps=50)[1]
-    assert greedy.certificate(eps=0.1).gap == pytest.approx(0, abs=2 * greedy.certificate(eps=0.1).accuracy)
+    assert greedy.exploration_gap(eps=0.1).gap == pytest.approx(0, abs=2 * greedy.exploration_gap(eps=0.1).accuracy)
     tree, done = trained("linear-pac-rmdp", "hiv", {"h": 1, "segments": (5, 5)}, steps=5)[1:]
-    assert tree.certificate(done.last_state, eps=1.0).accuracy == 0.0
+    assert tree.exploration_gap(done.last_state, eps=1.0).accuracy == 0.0
     with pytest.raises(InputError, match=r"^state is None, but must be given: a tree"):
-        tree.certificate(eps=1.0)
+        tree.exploration_gap(eps=1.0)
 
 
-def test_a_certificate_of_a_tree_changes_no_action() -> None:
+def test_an_exploration_gap_of_a_tree_changes_no_action() -> None:
     env, agent = built("linear-pac-rmdp", "hiv", {"h": 1, "segments": (5, 5)})
     twin = agent.clone(1)
     plain = hreach.run(env, twin, 12, seed=3)
@@ -236,7 +236,7 @@ def test_a_certificate_of_a_tree_changes_no_action() -> None:
 
         def observe(self, state: Any, action: int, reward: float, following: Any, *rest: Any) -> None:
             agent.observe(state, action, reward, following, *rest)
-            agent.certificate(following, eps=1.0)
+            agent.exploration_gap(following, eps=1.0)
 
     asked = hreach.run(env, Asked(), 12, seed=3)
     np.testing.assert_array_equal(asked.actions, plain.actions)

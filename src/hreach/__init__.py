@@ -17,6 +17,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from hreach.agents import make_agent
     from hreach.guarantees.audit import audit
+    from hreach.guarantees.certify import certify_counts
+    from hreach.guarantees.stopping import Aim, Certified
     from hreach.problems.mdp import TabularMDP
     from hreach.problems.task import Preset, Task
     from hreach.randomness.seeding import run_seeds
@@ -26,12 +28,15 @@ if TYPE_CHECKING:
     from hreach.running.simulate import simulate
 
 _LAZY = {
+    "Aim": "hreach.guarantees.stopping",
+    "Certified": "hreach.guarantees.stopping",
     "Preset": "hreach.problems.task",
     "Run": "hreach.running.loop",
     "Runs": "hreach.running.runs",
     "TabularMDP": "hreach.problems.mdp",
     "Task": "hreach.problems.task",
     "audit": "hreach.guarantees.audit",
+    "certify_counts": "hreach.guarantees.certify",
     "make_agent": "hreach.agents",
     "plot": "hreach.report.plot",
     "run": "hreach.running.loop",
@@ -40,6 +45,8 @@ _LAZY = {
 }
 
 __all__ = [
+    "Aim",
+    "Certified",
     "InputError",
     "Preset",
     "Run",
@@ -48,6 +55,7 @@ __all__ = [
     "Task",
     "__version__",
     "audit",
+    "certify_counts",
     "make_agent",
     "make_domain",
     "plot",

@@ -20,7 +20,11 @@ class InputError(ValueError):
 
 
 class WorkerDiedError(RuntimeError):
-    """A worker process was killed from outside, perhaps for lack of memory."""
+    """Worker processes die, whatever they are given."""
+
+
+class TaskFailedError(RuntimeError):
+    """A task gave nothing: it raised an error, or each worker that tried it died; the message says which."""
 
 
 def require(ok: bool, field: str, value: object, allowed: str) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from hreach.guarantees.certificate import Certificate
+    from hreach.guarantees.exploration_gap import ExplorationGap
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -212,6 +212,13 @@ class Acts(Protocol):
         """Learn from one step."""
 
 
+class Until(Protocol):
+    """A rule for when to stop a run."""
+
+    def met(self, agent: Acts, state: State, /) -> str | None:
+        """Why to stop now, or None."""
+
+
 class Agent(Acts, Protocol):
     """Acts, observes, goes on from what was saved, and says what it knows."""
 
@@ -227,7 +234,7 @@ class Agent(Acts, Protocol):
     def certainty_equivalent(self) -> Acts:
         """Acts greedily on the current model, without optimism, random actions or learning."""
 
-    def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Certificate:
+    def exploration_gap(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> ExplorationGap:
         """V~, the certainty-equivalent value and their gap. Paper: Definition 3."""
 
     def describe(self) -> Mapping[str, object]:

@@ -13,6 +13,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -184,6 +185,18 @@ def defaults_of(function: Factory) -> dict[str, object]:
 
 def _signature(function: Factory) -> list[inspect.Parameter]:
     """A function's parameters; of one that does not tell them, that it takes any."""
+    try:
+        return _known_signature(function)  # the rows of a study ask over and over
+    except TypeError:  # it has no hash
+        return _read_signature(function)
+
+
+@lru_cache(maxsize=256)
+def _known_signature(function: Factory) -> list[inspect.Parameter]:
+    return _read_signature(function)
+
+
+def _read_signature(function: Factory) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

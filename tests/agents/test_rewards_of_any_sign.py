@@ -159,8 +159,8 @@ def shifted_agent(shift: float) -> Agent[Counts, TabularOptimism, Sweeps]:
     return agent
 
 
-def test_the_bounds_of_a_certificate_do_not_depend_on_where_zero_is() -> None:
-    here, there = (shifted_agent(shift).certificate(eps=0.5) for shift in (0.0, 10.0))
+def test_the_bounds_of_a_gap_do_not_depend_on_where_zero_is() -> None:
+    here, there = (shifted_agent(shift).exploration_gap(eps=0.5) for shift in (0.0, 10.0))
     assert float(here.sample_complexity()) == pytest.approx(float(there.sample_complexity()), rel=1e-6)
     assert float(here.sample_complexity()) > 1e14
     only_above = theory.Sizes(2, 2, 0.9, r_max=0.1)  # the twin: what lies below 0 is not seen
@@ -214,13 +214,13 @@ def test_freezing_by_theory_stops_after_the_m_of_theorem_1() -> None:
     for _ in range(10):
         small.observe(0, 0, -1.0, 0)
     assert small.model.seen.total[0, 0] == 4  # the prior's weight and three samples
-    assert "frozen after m = 3 samples" in " ".join(small.certificate(eps=1).notes)
+    assert "frozen after m = 3 samples" in " ".join(small.exploration_gap(eps=1).notes)
 
 
-def test_what_a_certificate_says_of_its_bounds_names_the_agent_they_are_proved_for() -> None:
-    certificate = hreach.make_agent("pac-rmdp", corridor(), h=2).certificate(eps=1)
+def test_what_a_gap_says_of_its_bounds_names_the_agent_they_are_proved_for() -> None:
+    found = hreach.make_agent("pac-rmdp", corridor(), h=2).exploration_gap(eps=1)
     assert 'the bounds are proved for an agent that stops learning a pair after m samples: freeze_at="theory"' in str(
-        certificate
+        found
     )
 
 

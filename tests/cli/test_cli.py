@@ -18,8 +18,9 @@ from typer.testing import CliRunner
 
 import hreach
 from helpers import content, succeed
-from hreach.agents import AGENTS, LINEAR_AGENTS
+from hreach.agents import AGENTS, LINEAR_AGENTS, STEPPED_AGENTS
 from hreach.cli import app as cli
+from hreach.cli import studies as commands
 from hreach.cli.listing import everything
 from hreach.domains import DOMAINS
 from hreach.studies import catalog
@@ -27,6 +28,7 @@ from hreach.studies.code import code_digest
 from hreach.studies.loading import load_catalog
 from hreach.studies.maker import maker
 from hreach.studies.spec import Study
+from pages import foreign_scripts
 
 STUDY = """\
 title = "{title}"
@@ -45,6 +47,7 @@ algorithm = "{label}"
 agent = "greedy"
 """
 COLUMNS = "algorithm,variant,mean,p10,p90,se,runs,printed_mean,printed_p10,printed_p90,verdict,informative"
+COLUMNS += ",mean_low,mean_high,iqm,iqm_low,iqm_high,better,better_low,better_high"
 EVIL = "<script>alert(1)</script>"
 PNG_BEGIN, PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
 
@@ -96,7 +99,7 @@ def test_list_as_json_names_everything_with_description_and_citation() -> None:
     entries = json.loads(succeed("list", "--json"))
     names = {kind: [line["name"] for line in lines] for kind, lines in entries.items()}
     assert names == {
-        "agents": [*AGENTS, *LINEAR_AGENTS],
+        "agents": [*AGENTS, *LINEAR_AGENTS, *STEPPED_AGENTS],
         "domains": list(DOMAINS),
         "studies": list(catalog.texts()),
     }
@@ -177,14 +180,15 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_reproduce_writes_page_table_figures_and_shards_and_nothing_else(chain: Path) -> None:
     files = {str(p.relative_to(chain)) for p in chain.rglob("*") if p.is_file()}
-    figures = {f"figures/chain-as-{v}.{ext}" for v in ("printed", "defined") for ext in ("svg", "png")}
-    shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/0-20\.parquet", f)}
-    figures |= {f"figures/promises-chain.{ext}" for ext in ("svg", "png")}
-    audits = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/0-1\.parquet", f)}
+    names = [f"chain-as-{variant}{kind}" for variant in ("printed", "defined") for kind in ("", "-profile")]
+    figures = {f"figures/{name}.{ext}" for name in names for ext in ("svg", "png")}
+    shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/0-20-[0-9a-f]{16}\.parquet", f)}
+    figures |= {f"figures/promises-chain-{part}.{ext}" for part in ("1", "2", "h") for ext in ("svg", "png")}
+    audits = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/0-1-[0-9a-f]{16}\.parquet", f)}
     tables = {"tables/chain.csv", "tables/promises.csv"}
     assert files - shards - audits == {"report.html", "studies/chain.json", *tables, *figures}
     assert len(shards) > 20
-    assert len(audits) == 5
+    assert len(audits) == 6
 
 
 def test_the_table_has_the_columns_of_the_interface_and_26_rows(chain: Path) -> None:
@@ -220,11 +224,17 @@ def test_figures_are_whole_files(chain: Path) -> None:
 def test_the_page_needs_nothing_from_elsewhere(chain: Path) -> None:
     page = (chain / "report.html").read_text("utf-8")
     links = Links(page)
-    assert links.tags.isdisjoint({"script", "link", "iframe", "img", "base", "object", "embed"})
+    assert links.tags.isdisjoint({"link", "iframe", "img", "base", "object", "embed"})
+    assert foreign_scripts(page) == []
     outside = [t for t in links.targets if not t.startswith("#") and not (chain / t).is_file()]
     assert links.targets
     assert outside == []
     assert re.findall(r"@import|url\(\s*['\"]?(?!#)", page) == []
+
+
+def test_the_page_is_small(chain: Path) -> None:
+    """So that the page of both tables is at most 2 MB; single runs beyond the first thirty are not in it."""
+    assert (chain / "report.html").stat().st_size < 950_000
 
 
 def test_the_provenance_tells_version_seed_and_size(chain: Path) -> None:
@@ -259,13 +269,13 @@ def test_reproducing_again_gives_the_same_table(chain: Path, tmp_path: Path) -> 
 
 def test_without_names_only_the_two_tables_are_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(cli, "_execute", lambda studies, *rest, **options: asked.extend(name for name, _ in studies))
+    monkeypatch.setattr(commands, "execute", lambda studies, *rest: asked.extend(name for name, _ in studies))
     succeed("reproduce", "--out", tmp_path)
     assert asked == ["chain", "modified-chain"]
 
 
 def test_quick_reproduces_the_tables_with_few_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "QUICK_RUNS", 2)
+    monkeypatch.setattr(commands, "QUICK_RUNS", 2)
     succeed("reproduce", "--quick", "--out", tmp_path)
     page = (tmp_path / "report.html").read_text("utf-8")
     for name in ("chain", "modified-chain"):
@@ -283,7 +293,7 @@ def car(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return study.model_copy(update=fields)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "_quick", short)
+        patch.setattr(commands, "made_quick", short)
         shown = succeed("reproduce", "mountain-car", "--quick", "--jobs", "2", "--out", out)
     assert re.search(
         r"^Mountain car: as printed: \d of \d claims of the paper hold.*; hreach defaults: \d of", shown, re.MULTILINE
@@ -293,9 +303,10 @@ def car(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_figure_2_is_a_page_two_tables_and_one_figure(car: Path) -> None:
     files = {str(p.relative_to(car)) for p in car.rglob("*") if p.is_file()}
-    shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/[01]-[12]\.parquet", f)}
+    shards = {f for f in files if re.fullmatch(r"shards/[0-9a-f]{16}/[01]-[12]-[0-9a-f]{16}\.parquet", f)}
     tables = {"tables/mountain-car.csv", "tables/mountain-car-claims.csv"}
-    figures = {"figures/mountain-car.svg", "figures/mountain-car.png"}
+    names = ["mountain-car", *(f"mountain-car-{v}-profile" for v in ("as-printed", "hreach-defaults"))]
+    figures = {f"figures/{name}.{ext}" for name in names for ext in ("svg", "png")}
     assert files - shards == {"report.html", "studies/mountain-car.json", *tables, *figures}
     assert len(shards) == 36
 
@@ -316,15 +327,16 @@ def test_two_runs_decide_no_claim_but_by_a_counterexample(car: Path) -> None:
 def test_the_page_of_figure_2_needs_nothing_from_elsewhere(car: Path) -> None:
     page = (car / "report.html").read_text("utf-8")
     links = Links(page)
-    assert links.tags.isdisjoint({"script", "link", "iframe", "img", "base", "object", "embed"})
+    assert links.tags.isdisjoint({"link", "iframe", "img", "base", "object", "embed"})
+    assert foreign_scripts(page) == []
     assert [t for t in links.targets if not t.startswith("#") and not (car / t).is_file()] == []
     assert section(page, "mountain-car").count('class="verdict') == 2 * len(load_catalog("mountain-car").claim)
 
 
 def test_quick_makes_a_study_by_episodes_small() -> None:
-    quick = cli._quick(load_catalog("mountain-car"))
-    assert (quick.runs, quick.episodes) == (cli.QUICK_EPISODE_RUNS, cli.QUICK_EPISODES)
-    assert cli._quick(quick.model_copy(update={"episodes": 3})).episodes == 3
+    quick = commands.made_quick(load_catalog("mountain-car"))
+    assert (quick.runs, quick.episodes) == (commands.QUICK_EPISODE_RUNS, commands.QUICK_EPISODES)
+    assert commands.made_quick(quick.model_copy(update={"episodes": 3})).episodes == 3
 
 
 # --- report ------------------------------------------------------------------
@@ -380,8 +392,10 @@ def test_a_report_of_nothing_is_refused(
     assert "study is 'god', which is not known; did you mean 'good'?" in says(tmp_path / "out", "god")
     record.write_bytes(whole[:-20])
     assert re.search(r"good\.json' is not the record of a study; delete it", says(tmp_path / "out"))
-    record.write_bytes(whole.replace(b'"runs": 1,', b'"runs": 3,'))
-    assert "runs is 3, but the store holds fewer runs of cell " in says(tmp_path / "out")
+    more = re.sub(rb'"used": \[\s*1,\s*1\s*\]', b'"used": [3, 3]', whole)
+    assert more != whole
+    record.write_bytes(more)
+    assert re.search(r"but must be a folder in which a row of a study was finished\.$", says(tmp_path / "out"))
 
 
 # --- run ---------------------------------------------------------------------
@@ -427,7 +441,7 @@ def test_run_writes_the_studys_page_table_and_figure(tmp_path: Path) -> None:
         ("mine", "4", ""),
         ("greedy", "4", ""),
     ]
-    assert sorted(p.suffix for p in (out / "figures").iterdir()) == [".png", ".svg"]
+    assert sorted(p.suffix for p in (out / "figures").iterdir()) == [".png", ".png", ".svg", ".svg"]
     assert "<title>A title</title>" in (out / "report.html").read_text("utf-8")
 
 
@@ -453,7 +467,7 @@ def test_a_variant_may_have_any_name_and_stays_in_the_folder(variant: str, tmp_p
     study = write_study(tmp_path / "s.toml")
     study.write_text(study.read_text("utf-8") + f'variant = "{variant}"\n', encoding="utf-8")
     succeed("run", study, "--out", tmp_path / "out", "--runs", "1")
-    assert len(list((tmp_path / "out" / "figures").iterdir())) == 4
+    assert len(list((tmp_path / "out" / "figures").iterdir())) == 8
     assert {p.name for p in tmp_path.iterdir()} == {"s.toml", "out"}
     assert escape(variant) in (tmp_path / "out" / "report.html").read_text("utf-8")
 
@@ -490,7 +504,7 @@ def test_a_title_is_text_on_the_page_and_on_the_terminal(
     on_a_terminal(monkeypatch)
     page, shown, progress = run_and_look(write_study(tmp_path / "s.toml", title=text), tmp_path / "out")
     meant = text.replace("\\\\", "\\")
-    assert "<script" not in page
+    assert foreign_scripts(page) == []
     assert f"<title>{escape(meant)}</title>" in page
     assert f"{meant}: done" in shown
     assert re.search(rf"^{re.escape(meant)} .*2/2", progress, re.MULTILINE)
@@ -503,9 +517,9 @@ def test_a_label_is_text_on_the_page_and_on_the_terminal(
     on_a_terminal(monkeypatch)
     page, _, progress = run_and_look(write_study(tmp_path / "s.toml", label=text), tmp_path / "out")
     meant = text.replace("\\\\", "\\")
-    assert "<script" not in page
-    assert f'<th scope="row">{escape(meant)}</th>' in page
-    assert re.search(rf"^{re.escape(meant)} +\d\.\d{{4}}\s*$", progress, re.MULTILINE)
+    assert foreign_scripts(page) == []
+    assert f'<th scope="row" data-sort="{escape(meant)}">{escape(meant)}</th>' in page
+    assert re.search(rf"^{re.escape(meant)} +\d\.\d{{4}} \(1 run\)\s*$", progress, re.MULTILINE)
     assert [row["algorithm"] for row in table(tmp_path / "out" / "tables" / "s.csv")] == [meant, "greedy"]
 
 

@@ -14,6 +14,7 @@ import pytest
 import hreach
 from helpers import content, succeed
 from hreach.cli import app as cli
+from hreach.cli import executing
 
 STUDY = """\
 title = "T"
@@ -83,25 +84,38 @@ def test_a_file_in_the_place_of_a_folder_is_found_before_any_work(
 FULL = "but must be a folder that can be written (No space left on device); what was finished is kept and not computed"
 
 
-@pytest.mark.parametrize("where", ["pyarrow.parquet.write_table", "pathlib.Path.write_bytes"])
+# Everything that is written, in this order; the record of a study at its beginning and at its end.
+WRITTEN = [".json", ".parquet", ".parquet", ".json", ".csv", ".svg", ".png", ".svg", ".png", ".html"]
+
+
+@pytest.mark.parametrize("fails", range(len(WRITTEN)))
 def test_a_full_disk_is_one_sentence_and_nothing_is_half_written(
-    where: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    fails: int, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def full(first: Any, *rest: Any, **options: Any) -> None:
-        place = next(p for p in (first, *rest) if isinstance(p, Path))
-        with place.open("wb") as file:
-            file.write(b"half")
+    write, kinds = Path.write_bytes, list[str]()
+
+    def full(path: Path, data: bytes) -> int:
+        kinds.append(re.findall(r"\.(?:json|parquet|csv|svg|png|html)\b", path.name)[-1])
+        if len(kinds) <= fails:
+            return write(path, data)
+        write(path, data[: len(data) // 2])
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(where, full)
+        patch.setattr(Path, "write_bytes", full)
         code, said = main_says(HERE, patch, capfd)
     assert code == 2
     assert said.startswith(f"hreach: out is 'out', {FULL}")
-    written = [p for p in (folder / "out").rglob("*") if p.is_file()]
-    assert [p for p in written if p.suffix != ".parquet"] == []
-    assert len(written) == (0 if "parquet" in where else 2)
+    assert kinds == WRITTEN[: fails + 1]
+    there = {str(p.relative_to("out")): p.read_bytes() for p in Path("out").rglob("*") if p.is_file()}
+    names = [*WRITTEN[:fails]]
+    if names.count(".json") == 2:
+        names.remove(".json")
+    assert sorted(Path(name).suffix for name in there) == sorted(names)
     assert main_says(HERE, monkeypatch, capfd)[0] == 0
+    whole = content(folder / "out")
+    assert [name for name, data in there.items() if not name.endswith(".json") and whole[name] != data] == []
+    assert not [name for name in whole if name.endswith(".tmp")]
 
 
 def test_a_damaged_shard_is_one_sentence(
@@ -110,17 +124,18 @@ def test_a_damaged_shard_is_one_sentence(
     succeed("run", "good.toml", "--out", "out")
     shard = sorted((folder / "out").rglob("*.parquet"))[0]
     shard.write_bytes(shard.read_bytes()[:-20])
-    code, said = main_says(HERE, monkeypatch, capfd)
-    assert code == 2
-    assert re.fullmatch(
-        r"hreach: shard 'out/shards/\w+/0-4\.parquet' is damaged \(.+\); delete it and run again\.", said
-    )
+    for line in (["report", "out"], [*HERE, "--runs", "5"]):
+        code, said = main_says(line, monkeypatch, capfd)
+        assert code == 2
+        where = r"hreach: shard 'out/shards/\w+/0-4-\w{16}\.parquet'"
+        assert re.fullmatch(rf"{where} is damaged \(.+\); delete it and run again\.", said)
     shard.unlink()
     assert main_says(HERE, monkeypatch, capfd)[0] == 0
+    assert main_says(["report", "out"], monkeypatch, capfd)[0] == 0
 
 
 def test_pages_of_other_studies_are_not_overwritten(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "TABLES", ())  # audits take time
+    monkeypatch.setattr(executing, "TABLES", ())  # audits take time
     (folder / "other.toml").write_text((folder / "good.toml").read_text("utf-8").replace('"T"', '"U"'), "utf-8")
     pages = {}
     for name, page in (("good", "report.html"), ("other", "report-other.html"), ("good", "report.html")):
@@ -151,7 +166,7 @@ def test_a_variant_may_be_long(letters: int, folder: Path) -> None:
     variants = "".join(f'\n[[agent]]\nagent = "greedy"\nvariant = "{"v" * letters}{end}"\n' for end in "ab")
     (folder / "good.toml").write_text(text + variants, encoding="utf-8")
     succeed("run", "good.toml", "--out", "out", "--runs", "1")
-    assert len(list((folder / "out" / "figures").glob("*.png"))) == 3
+    assert len(list((folder / "out" / "figures").glob("*.png"))) == 6
 
 
 def test_a_study_file_may_begin_with_a_byte_order_mark(folder: Path) -> None:

@@ -45,6 +45,19 @@ def test_bound_says_for_which_agent_it_is_proved(
     assert json.loads(capsys.readouterr().out)["proved_for"] == proved
 
 
+def test_where_a_bound_is_empty_the_certificate_is_pointed_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes, easy = ["bound", *SIZES, "--delta", "0.1", "--h", "8"], ["--states", "2", "--actions", "1", "--gamma", "0.1"]
+    few = ["--lifetime", "50", "--domain", "chain", "--h", "1", "--runs", "2"]
+    for command in ([*sizes, "--eps", "2"], [*sizes, "--t", "1000"], ["choose-h", *few]):
+        assert call(monkeypatch, *command) == 0
+        assert capsys.readouterr().out.endswith("hreach certify.\n")
+    for command in ([*sizes, "--t", "1e12"], ["bound", *easy, "--delta", "0.1", "--h", "1", "--t", "1e9"]):
+        assert call(monkeypatch, *command) == 0
+        assert "certify" not in capsys.readouterr().out
+
+
 def test_bound_knows_costs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Rewards in [-1, 0] are as far apart as those in [0, 1]; costs of 1 and a goal as well."""
     told = []

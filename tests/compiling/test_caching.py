@@ -304,9 +304,10 @@ def test_without_the_compiler_one_sentence_says_what_to_do(tmp_path: Path) -> No
 
 
 HELPERS = """\
-import os, time
+import multiprocessing, os, time
 from pathlib import Path
 import mine
+from hreach.running.executors import worker
 
 def work(place, number):
     mine.said(number)
@@ -316,15 +317,18 @@ def work(place, number):
 
 def alone(flag):
     pass
+
+def serve(pipe, flag):
+    worker.serve(pipe, multiprocessing.Value("b", False))
 """
 WORKERS = """\
 import helpers, mine
 from hreach import compiling
-from hreach.running import processes
+from hreach.running.executors import processes
 
 if {apart}:
     compiling.announce_with = helpers.alone
-    processes._begin = helpers.alone
+    processes.serve = helpers.serve
 with processes.Processes(2) as pool:
     list(pool.run(helpers.work, [({place!r}, 1.0), ({place!r}, 2j)]))
 mine.said(3)

@@ -215,7 +215,7 @@ def test_it_has_no_h_and_no_bound() -> None:
     env = hreach.make_domain("chain")
     agent = built(env)
     hreach.run(env, agent, 50, seed=1)
-    found = agent.certificate(eps=1.0)
+    found = agent.exploration_gap(eps=1.0)
     assert found.h is None
     with pytest.raises(InputError, match="finite h"):
         found.sample_complexity()

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 from hreach.report.figures import Band, episodes_figure, save
 from hreach.report.finished import Finished
+from hreach.report.html.figure import FigureShown
 from hreach.report.html.page import Section, render
 from hreach.report.numbers import total
 from hreach.report.publish import publish
@@ -26,8 +27,10 @@ from hreach.report.verdicts import ClaimShown, Outcome, claims_summary
 from hreach.studies.record import Record
 from hreach.studies.results import Episode, Phase, Result
 from hreach.studies.spec import AgentSpec, Claim, Study
+from pages import foreign_scripts
 
 EVIL = '<script>alert("x")</script>&'
+SURE = "mean_low,mean_high,iqm,iqm_low,iqm_high,better,better_low,better_high"
 CAR = {
     "epsilon-greedy(0.1)": -1800.0,
     "PAC-RMDP(1)": -1138.0,
@@ -223,8 +226,9 @@ def test_the_csv_leaves_absent_numbers_empty() -> None:
     (row,) = rows_of(result(np.full((2, 3), -1783.25)))
     head, line = to_csv([row]).splitlines()
     totals = "total,total_p10,total_p90,last10,last10_p10,last10_p90"
-    assert head == f"algorithm,variant,{totals},goals,goals_fewest,goals_most,final,final_p10,final_p90,runs"
-    assert line == "A,v,-1783.25,-1783.25,-1783.25,-1783.25,-1783.25,-1783.25,0,0,0,,,,2"
+    assert head == f"algorithm,variant,{totals},goals,goals_fewest,goals_most,final,final_p10,final_p90,runs,{SURE}"
+    # Runs that all came out alike have a point for an interval; the only row has none to be compared with.
+    assert line == f"A,v,{'-1783.25,' * 6}0,0,0,,,,2,{'-1783.25,' * 5},,"
 
 
 @pytest.mark.parametrize(
@@ -284,7 +288,7 @@ def test_a_claim_stands_with_its_source_its_rule_and_the_verdict_of_each_variant
 
 
 def test_claims_stand_under_the_figures_and_above_the_table() -> None:
-    text = page(replace(SECTION, figures=[("c", "<svg></svg>")]))
+    text = page(replace(SECTION, figures=[FigureShown("c", "<svg></svg>")]))
     assert text.index("<figure>") < text.index('class="claims"') < text.index("<table>")
 
 
@@ -307,7 +311,7 @@ def test_the_summary_counts_every_verdict() -> None:
 def test_all_text_of_a_claim_is_escaped() -> None:
     claim = ClaimShown(EVIL, EVIL, EVIL, [Outcome(EVIL, EVIL, EVIL)])
     text = page(replace(SECTION, claims=[claim], rows=[replace(ROW, algorithm=EVIL, variant=EVIL, note=EVIL)]))
-    assert "<script" not in text
+    assert foreign_scripts(text) == []
     assert text.count("&lt;script&gt;") >= 8
 
 
@@ -349,8 +353,7 @@ def test_publishing_writes_page_tables_and_figures_and_nothing_else(tmp_path: Pa
         "report.html",
         "tables/car.csv",
         "tables/car-claims.csv",
-        "figures/car.svg",
-        "figures/car.png",
+        *(f"figures/{name}.{ending}" for name in ("car", "car-v-profile") for ending in ("svg", "png")),
     }
     with (tmp_path / "tables" / "car-claims.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,22 +14,25 @@ import numpy as np
 import pytest
 
 from hreach import simulate
+from hreach.drawing.palette import BLUE, INK
 from hreach.guarantees import theory
-from hreach.report.figures import Band, promises_figure
+from hreach.report.figures import Band, Gaps, gaps_figure
+from hreach.report.figures.pens import Pen
 from hreach.report.finished import Finished, audits_of, finished
 from hreach.report.html.page import Section, render
-from hreach.report.promises import Audited, promise_row, section, to_csv
+from hreach.report.promised_figures import CERTIFIED, THEOREM, TRUTH, Audited, figures_of
+from hreach.report.promises import promise_row, section, to_csv
 from hreach.report.publish import publish
 from hreach.report.rows import PromiseRow, Row
 from hreach.report.verdicts import promises_summary
 from hreach.running.loop import Run, run
 from hreach.studies import audits
+from hreach.studies.audited import Counted, OverReach
 from hreach.studies.audits import chosen, run_audits
-from hreach.studies.finish import finish
+from hreach.studies.finish import begin, finish
 from hreach.studies.grid import cell_of
 from hreach.studies.loading import load_catalog
 from hreach.studies.record import Record
-from hreach.studies.results import Counted
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import Store
 
@@ -63,10 +67,10 @@ def test_one_row_of_each_family_is_chosen_as_defined() -> None:
         specs = chosen(load_catalog(name))
         assert [s.label for s in specs] == [
             *("PAC-RMDP(1)", "PAC-RMDP(8)", "PAC-RMDP(16)"),
-            *("MBIE(0.01, 0.1)", "BOLT(148)"),
+            *("MBIE(0.01, 0.1)", "BOLT(148)", "PAC-RMDP(1)"),
         ]
-        assert {s.variant for s in specs} == {"as defined"}
-        assert [s.params["prior"] for s in specs] == [0, 0, 0, 0, 1]
+        assert [s.variant for s in specs] == [*5 * ["as defined"], "as printed"]
+        assert [s.params["prior"] for s in specs] == [0, 0, 0, 0, 1, 1]
 
 
 def test_without_that_variant_all_rows_are_candidates_and_missing_ones_are_left_out() -> None:
@@ -95,7 +99,7 @@ def test_the_bounds_are_those_of_the_theory_at_a_tenth_of_the_largest_value(
 ) -> None:
     problem = theory.Sizes(5, 2, 0.95, 1.0)
     assert problem.top == found[0].runs[0].largest
-    for row, h in zip(rows, (1, 8, 16, None, 148), strict=True):
+    for row, h in zip(rows, (1, 8, 16, None, 148, 1), strict=True):
         assert row.eps == pytest.approx(problem.r_max / (1 - problem.gamma) / 10)
         if h is None:
             continue
@@ -133,7 +137,12 @@ def test_a_row_has_median_least_and_most_of_the_runs(found: list[Audited]) -> No
 
 
 def test_a_broken_promise_is_named_at_the_top(found: list[Audited], rows: list[PromiseRow]) -> None:
-    assert promises_summary(rows) == "No promise was broken; none of them says anything about so few steps."
+    shares = [np.median([run.certified_gap[-1] for run in one.runs]) / 20 for one in found]
+    said = (
+        f"No promise was broken: in 18 runs no certificate was false, and after {STEPS} steps they bound the error by "
+    )
+    said += f"{min(shares):.0%} to {max(shares):.0%} of the range."
+    assert promises_summary(rows) == f"{said} The theorem's bounds say nothing about so few steps."
     broken = replace(found[2].runs[1], kept=False)
     one = replace(found[2], runs=[found[2].runs[0], broken])
     row = promise_row(short("modified-chain"), one)
@@ -141,7 +150,31 @@ def test_a_broken_promise_is_named_at_the_top(found: list[Audited], rows: list[P
     assert [r.kept for r in rows] == [None] * len(rows)
     assert promises_summary([*rows, row]) == "Not every promise was kept: PAC-RMDP(16) (Modified chain)."
     telling = replace(rows[0], kept=True)
-    assert promises_summary([telling, *rows]) == "Every promise was kept."
+    assert promises_summary([telling, *rows]).endswith("The theorem's bounds say something of 1 of 7 rows.")
+
+
+def test_false_certificates_are_told_and_too_many_are_a_broken_promise(
+    found: list[Audited], rows: list[PromiseRow]
+) -> None:
+    one = replace(found[1], runs=[replace(found[1].runs[0], false=2), *found[1].runs[1:]])
+    row = promise_row(short("modified-chain"), one)
+    assert row.false_runs == 1
+    assert '<span class="no">1 of 3</span>' in cells(row)[7]
+    assert "1 of 3" not in cells(rows[1])[7]
+    assert promises_summary([row]) == "Not every promise was kept: PAC-RMDP(8) (Modified chain)."
+    few = replace(row, runs=10)
+    assert promises_summary([few]).startswith(
+        "No promise was broken: in 10 runs certificates were false in 1, within δ"
+    )
+    assert "span" not in cells(few)[7]
+
+
+def test_a_row_has_what_was_certified_at_the_end(found: list[Audited], rows: list[PromiseRow]) -> None:
+    for one, row in zip(found, rows, strict=True):
+        for column, shown in (("certified_gap", row.certified), ("optimality_gap", row.optimality)):
+            last = sorted(float(getattr(run, column)[-1]) for run in one.runs)
+            assert shown == (last[1], last[0], last[2])
+        assert row.false_runs == 0
 
 
 def test_the_csv_has_every_number_and_is_empty_where_there_is_none(rows: list[PromiseRow]) -> None:
@@ -157,7 +190,7 @@ def test_the_csv_has_every_number_and_is_empty_where_there_is_none(rows: list[Pr
 
 def cells(row: PromiseRow) -> list[str]:
     page = render("t", "l", [Section("p", "P", "", [], [row], None)], {})
-    return page.split('<th scope="row">')[1].split("</tr>")[0].split("<td")[1:]
+    return page.split('<th scope="row"')[1].split("</tr>")[0].split("<td")[1:]
 
 
 def test_the_page_says_which_bounds_say_nothing(rows: list[PromiseRow]) -> None:
@@ -166,9 +199,9 @@ def test_the_page_says_which_bounds_say_nothing(rows: list[PromiseRow]) -> None:
     assert "149" in shown[2]
     assert "nothing" not in shown[2]
     assert "says nothing" in shown[4]
-    assert [("nothing promised" in cell) for cell in cells(rows[3])] == [i in (2, 4) for i in range(8)]
-    assert "never" in cells(replace(row, exploration_over=(np.inf, 3.0, np.inf)))[6]
-    assert ["holds" in cells(row)[7], "violated 4 times" in cells(replace(row, lemma_1_violations=4))[7]] == [True] * 2
+    assert [("nothing promised" in cell) for cell in cells(rows[3])] == [i in (2, 4) for i in range(10)]
+    assert "never" in cells(replace(row, exploration_over=(np.inf, 3.0, np.inf)))[8]
+    assert ["holds" in cells(row)[9], "violated 4 times" in cells(replace(row, lemma_1_violations=4))[9]] == [True] * 2
 
 
 def test_other_sections_are_as_they_were(rows: list[PromiseRow]) -> None:
@@ -178,30 +211,84 @@ def test_other_sections_are_as_they_were(rows: list[PromiseRow]) -> None:
     assert part in both
 
 
-def lines_of(figure: Any) -> dict[str, Any]:
-    """The lines of the axes that have data of their own, by colour and dashes: y values."""
-    (axes,) = figure.axes
+STEP = np.arange(5)
+ERROR = np.array([3.0, -1.0, 0.5, 0.0, 0.3])
+BOUND = np.array([900.0, 500.0, 300.0, 200.0, 150.0])
+
+
+def gaps(**changed: Any) -> Gaps:
+    errors = Band("truth", STEP, ERROR, ERROR - 1, ERROR + 1)
+    panels = {"PAC-RMDP(8)": [Band("theorem", STEP, BOUND, BOUND, BOUND), errors], "MBIE": [errors]}
+    pens = {"theorem": Pen(INK, "--", ""), "truth": Pen(BLUE, "-", "o")}
+    how: dict[str, Any] = {"floor": 0.02, "largest": 20.0, "key": "key", "levels": {"ε = 2": 2.0}, **changed}
+    return Gaps("T", "step", panels, pens, **how)
+
+
+def drawn_lines(axes: Any) -> dict[str, Any]:
+    """The lines that have data of their own, by colour: y values."""
     return {str(line.get_color()): line.get_ydata() for line in axes.lines if len(line.get_xdata()) == 5}
 
 
 def test_the_figure_draws_errors_no_lower_than_its_edge_and_the_bound_as_it_is() -> None:
-    steps = np.arange(5)
-    error = np.array([3.0, -1.0, 0.5, 0.0, 0.3])
-    bound = np.array([900.0, 500.0, 300.0, 200.0, 150.0])
-    bands = [Band("PAC-RMDP(8)", steps, error, error - 1, error + 1)]
-    figure = promises_figure(bands, ("bound of PAC-RMDP(8)", steps, bound), title="T", eps=2.0, largest=20.0)
-    assert figure.axes[0].get_yscale() == "log"
-    drawn = lines_of(figure)
-    assert len(drawn) == 2
-    assert any(np.allclose(y, np.maximum(error, 0.02)) for y in drawn.values())
-    assert any(np.array_equal(y, bound) for y in drawn.values())
-    low, high = figure.axes[0].get_ylim()
+    figure = gaps_figure(gaps())
+    left, right = figure.axes
+    assert (left.get_title(loc="left"), right.get_title(loc="left")) == ("PAC-RMDP(8)", "MBIE")
+    assert left.get_ylim() == right.get_ylim()
+    assert left.get_yscale() == right.get_yscale() == "log"
+    np.testing.assert_array_equal(drawn_lines(left)[INK], BOUND)
+    assert set(drawn_lines(right)) == {BLUE}
+    for axes in figure.axes:
+        np.testing.assert_allclose(drawn_lines(axes)[BLUE], np.maximum(ERROR, 0.02))
+    low, high = left.get_ylim()
     assert low < 0.02
     assert high > 900
-    words = {text.get_text() for text in figure.axes[0].texts}
-    assert words == {"PAC-RMDP(8)", "bound of PAC-RMDP(8)", "ε = 2", "from 20 on: no promise"}
-    assert "PAC-RMDP(8) 0.300" in str(figure.get_label())
-    assert len(lines_of(promises_figure(bands, None, title="T", eps=2.0, largest=20.0))) == 1
+    words = {text.get_text() for text in right.texts}
+    assert words == {"theorem", "truth", "ε = 2", "from 20 on: no promise"}
+    assert "MBIE: truth 0.300" in str(figure.get_label())
+
+
+def test_an_axis_of_names_has_them_and_the_last_one() -> None:
+    names = ["0", "1", "2", "4", "∞"]
+    shown = [tick.get_text() for tick in gaps_figure(gaps(x_names=names)).axes[0].get_xticklabels()]
+    assert shown == names
+
+
+def test_the_figures_show_for_every_row_what_was_stored(found: list[Audited], tmp_path: Path) -> None:
+    shown = list(figures_of(tmp_path, "p", short("modified-chain"), found))
+    first, second, curves = (json.loads(one.numbers) for one in shown)
+    panels = {panel["title"]: {line["label"]: line for line in panel["lines"]} for panel in first["panels"]}
+    panels |= {panel["title"]: {line["label"]: line for line in panel["lines"]} for panel in second["panels"]}
+    assert list(panels) == [one.name for one in found]
+    assert found[-1].name == "PAC-RMDP(1), as printed"
+    floor = found[0].runs[0].eps / 100
+    for one in found:
+        lines = panels[one.name]
+        assert (THEOREM in lines) == one.runs[0].promised
+        expected = {CERTIFIED: "certified_gap", TRUTH: "certified_error", THEOREM: "bound"}
+        for label, line in lines.items():
+            values = np.maximum([getattr(run, expected[label]) for run in one.runs], floor)
+            np.testing.assert_allclose(line["middle"], np.median(values, axis=0), rtol=1e-3)
+            np.testing.assert_allclose(line["low"], values.min(axis=0), rtol=1e-3)
+            np.testing.assert_allclose(line["high"], values.max(axis=0), rtol=1e-3)
+    assert (curves["xNames"][0], curves["xNames"][-1], curves["logX"]) == ("0", "∞", False)
+    for panel, name in zip(curves["panels"], ("gap", "error"), strict=True):
+        reaching = [one for one in found if one.spec.agent == "pac-rmdp"]
+        for line, one in zip(panel["lines"], reaching, strict=True):
+            assert line["label"] == one.name
+            values = np.maximum([getattr(run.curve, name) for run in one.runs], floor)
+            np.testing.assert_allclose(line["middle"], np.median(values, axis=0), rtol=1e-3)
+
+
+def test_rows_that_learn_their_reward_have_no_figure_but_a_row(found: list[Audited], tmp_path: Path) -> None:
+    blind = [replace(run, certified_gap=np.full_like(run.error, np.nan), curve=OverReach()) for run in found[0].runs]
+    rows = [replace(found[0], runs=blind), found[1]]
+    shown = list(figures_of(tmp_path, "p", short("modified-chain"), rows))
+    assert [len(json.loads(one.numbers)["panels"][0]["lines"]) for one in shown] == [3, 1]
+    row = promise_row(short("modified-chain"), rows[0])
+    assert row.certified is None
+    assert "not certified" in cells(row)[5]
+    assert next(csv.DictReader(io.StringIO(to_csv([row]))))["certified"] == ""
+    assert list(figures_of(tmp_path, "p", short("modified-chain"), rows[:1])) == []
 
 
 def test_the_section_is_the_same_every_time(tmp_path: Path) -> None:
@@ -210,8 +297,9 @@ def test_the_section_is_the_same_every_time(tmp_path: Path) -> None:
         (tmp_path / name / "tables").mkdir(parents=True)
         made.append(section(tmp_path / name, [("chain", study, audited(study, tmp_path / name, 20))]))
     assert made[0] == made[1]
-    assert len(made[0].rows) == 5
-    for file in ("tables/promises.csv", "figures/promises-chain.svg", "figures/promises-chain.png"):
+    assert len(made[0].rows) == 6
+    names = [f"figures/promises-chain-{part}.{kind}" for part in ("1", "2", "h") for kind in ("svg", "png")]
+    for file in ("tables/promises.csv", *names):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
 
@@ -239,12 +327,12 @@ def test_an_audit_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     audited_once = audits.audited
     monkeypatch.setattr(audits, "audited", counted)
     first = audited(study, tmp_path, 20)
-    assert calls == [0] * 5
+    assert calls == [0] * 6
     again = audited(study, tmp_path, 20)
-    assert len(calls) == 5
+    assert len(calls) == 6
     assert [promise_row(study, one) for one in again] == [promise_row(study, one) for one in first]
     audited(study, tmp_path, 500)
-    assert calls == [0] * 5 + [1] * 5
+    assert calls == [0] * 6 + [1] * 6
 
 
 @pytest.mark.parametrize("name", ["DELTA", "PART_OF_TOP", "CHECKPOINTS"])
@@ -277,6 +365,12 @@ class Diary:
     def end(self, spec: AgentSpec, result: Any) -> None:
         pass
 
+    def failed(self, spec: AgentSpec, runs: tuple[int, int], why: str) -> None:
+        raise AssertionError(why)
+
+    def note(self, spec: AgentSpec, text: str) -> None:
+        raise AssertionError(text)
+
     def audits(self, left: int) -> Callable[[int], None]:
         self.told.append(left)
         return self.told.append
@@ -284,13 +378,13 @@ class Diary:
 
 def test_only_the_studies_asked_for_are_audited(tmp_path: Path) -> None:
     study, store, diary = short("chain", 40, printed=None), Store(tmp_path), Diary()
-    record, results = finish("chain", study, store, 2, watch=diary)
+    record, results = finish(begin("chain", study, store, 2), store, watch=diary)
     page = publish(tmp_path, [Finished(record, results)]).read_text("utf-8")
     assert not (tmp_path / "tables/promises.csv").exists()
     assert diary.told == []
-    finish("chain", study, store, 2, watch=diary, audited=True)
-    assert diary.told == [5, 1, 1, 1, 1, 1]
+    finish(begin("chain", study, store, 2), store, watch=diary, audited=True)
+    assert diary.told == [6, 1, 1, 1, 1, 1, 1]
     with_promises = publish(tmp_path, [finished(store, "chain")]).read_text("utf-8")
     assert ('<section id="promises">' in page, '<section id="promises">' in with_promises) == (False, True)
     assert "runs 0 to 0 of each row" in with_promises
-    assert (tmp_path / "tables/promises.csv").read_text("utf-8").count("Five-state chain,") == 5
+    assert (tmp_path / "tables/promises.csv").read_text("utf-8").count("Five-state chain,") == 6

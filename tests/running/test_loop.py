@@ -97,9 +97,9 @@ def test_a_mistake_of_the_agent_keeps_the_run_as_well() -> None:
 
 def test_an_interruption_in_the_middle_of_a_step_leaves_whole_steps() -> None:
     """Ctrl-C can come between any two lines; here it comes after the reward was recorded, before the action was."""
-    from hreach.running.loop import _Record
+    from hreach.running.record import Record
 
-    record = _Record([0.0, 1.0], [0, 1], [1], [0], [0, 1], [True])
+    record = Record([0.0, 1.0], [0, 1], [1], [0], [0, 1], [True])
     run = record.run()
     assert run.rewards.tolist() == [0.0]
     assert run.states.tolist() == [0]

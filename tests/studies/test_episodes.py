@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ from numpy.typing import NDArray
 
 import hreach
 from hreach import InputError
-from hreach.errors import whole
-from hreach.running.processes import Processes
+from hreach.running.executors.inline import Inline
 from hreach.running.simulate import Setting
-from hreach.studies import loading, runner, stepped
+from hreach.studies import checking, stepped, work
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.loading import load, load_catalog
 from hreach.studies.results import Episode, Phase, Result
@@ -26,6 +24,7 @@ from hreach.studies.runner import run_study
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.stepped import run_stepped
 from hreach.studies.store import Store
+from hreach.studies.workers import Workers, make_workers
 
 RMDP = AgentSpec(agent="linear-pac-rmdp", params={"h": 1})
 GREEDY = AgentSpec(agent="linear-epsilon-greedy", params={"epsilon": 0.3})
@@ -231,11 +230,16 @@ def test_runs_without_final_episodes_have_none(tmp_path: Path) -> None:
     assert result.last is None
 
 
+def shard_of(folder: Path, runs: str) -> Path:
+    (found,) = (folder / "shards" / CELL.id).glob(f"{runs}-*.parquet")
+    return found
+
+
 def test_a_shard_tells_its_cell_its_phases_and_only_of_run_0_the_last_episode(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for number in (0, 7):
         store.write(CELL, number, some_run(number, final=1))
-    tables = [pq.read_table(tmp_path / "shards" / CELL.id / name) for name in ("0-1.parquet", "7-8.parquet")]
+    tables = [pq.read_table(shard_of(tmp_path, runs)) for runs in ("0-1", "7-8")]
     about = [json.loads(table.schema.metadata[b"hreach"]) for table in tables]
     assert about[0]["cell"] == CELL.identity
     assert ["last" in each for each in about] == [True, False]
@@ -266,17 +270,17 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """(agent, number) of every run from now on."""
     calls: list[tuple[str, int]] = []
 
-    def run_and_note(setting: Setting, *rest: Any) -> Result:
-        calls.append((setting.agent, rest[-1]))
-        return run_stepped(setting, *rest)
+    def run_and_note(setting: Setting, final_episodes: int, entropy: list[int], number: int, *rest: Any) -> Result:
+        calls.append((setting.agent, number))
+        return run_stepped(setting, final_episodes, entropy, number, *rest)
 
-    monkeypatch.setattr(runner, "run_stepped", run_and_note)
+    monkeypatch.setattr(work, "run_stepped", run_and_note)
     return calls
 
 
 def test_results_do_not_depend_on_the_number_of_workers(alone: Rows, tmp_path: Path) -> None:
-    with Processes(2) as two:
-        assert kept(run_study(STUDY, Store(tmp_path), processes=two)) == kept(alone)
+    with make_workers("processes", 2) as two:
+        assert kept(run_study(STUDY, Store(tmp_path), workers=two)) == kept(alone)
 
 
 def test_rows_differ_and_so_do_runs(alone: Rows) -> None:
@@ -287,7 +291,7 @@ def test_rows_differ_and_so_do_runs(alone: Rows) -> None:
 
 def test_a_study_is_gone_on_with_where_it_stopped(alone: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_study(changed(STUDY, agent=[RMDP]), Store(tmp_path), runs=2)
-    (tmp_path / "shards" / CELL.id / "0-1.parquet").unlink()
+    shard_of(tmp_path, "0-1").unlink()
     calls = counted(monkeypatch)
     assert kept(run_study(STUDY, Store(tmp_path))) == kept(alone)
     greedy = [("linear-epsilon-greedy", i) for i in range(3)]
@@ -315,18 +319,25 @@ class Diary:
         return self.told.append
 
     def end(self, spec: AgentSpec, result: Result) -> None:
-        self.told.append(result.runs)
+        self.told.append(("whole", spec.agent, result.runs))
+
+    def failed(self, spec: AgentSpec, runs: tuple[int, int], why: str) -> None:
+        raise AssertionError(why)
+
+    def note(self, spec: AgentSpec, text: str) -> None:
+        raise AssertionError(text)
 
 
 def test_a_watch_is_told_of_what_is_left_and_of_every_row(tmp_path: Path) -> None:
     run_study(STUDY, Store(tmp_path), runs=1)
     diary = Diary()
     run_study(STUDY, Store(tmp_path), watch=diary)
-    assert diary.told == [("linear-pac-rmdp", 2), 1, 1, 3, ("linear-epsilon-greedy", 2), 1, 1, 3]
+    one, other = "linear-pac-rmdp", "linear-epsilon-greedy"
+    assert diary.told == [(one, 2), (other, 2), 1, 1, ("whole", one, 3), 1, 1, ("whole", other, 3)]
 
 
-class Scrambled(Processes):
-    """Workers that finish in the opposite order."""
+class Scrambled(Inline):
+    """Tasks that finish in the opposite order."""
 
     def run(self, function: Callable[..., Any], tasks: Any) -> Iterator[tuple[int, Any]]:
         yield from reversed([(i, function(*task)) for i, task in enumerate(tasks)])
@@ -334,47 +345,11 @@ class Scrambled(Processes):
 
 def test_results_do_not_depend_on_which_run_finishes_first(alone: Rows, tmp_path: Path) -> None:
     diary = Diary()
-    assert kept(run_study(STUDY, Store(tmp_path), processes=Scrambled(), watch=diary)) == kept(alone)
+    scrambled = Workers(Scrambled(), Scrambled())
+    assert kept(run_study(STUDY, Store(tmp_path), workers=scrambled, watch=diary)) == kept(alone)
     # All of the second row were there before the first of the first.
-    assert diary.told == [("linear-pac-rmdp", 3), 1, 1, 1, 3, ("linear-epsilon-greedy", 0), 3]
-
-
-# --- workers -----------------------------------------------------------------
-
-
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-@pytest.mark.parametrize("before", [None, "7"])
-def test_workers_have_one_thread_and_the_parents_environment_is_as_before(
-    before: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in THREADS:
-        monkeypatch.delenv(name, raising=False)
-        if before is not None:
-            monkeypatch.setenv(name, before)
-    with Processes(2) as processes:
-        found = [value for _, value in processes.run(os.getenv, [(name,) for name in THREADS * 2])]
-    assert found == ["1"] * 6
-    assert {os.environ.get(name) for name in THREADS} == {before}
-
-
-def test_workers_are_other_processes_and_are_kept() -> None:
-    with Processes(2) as processes:
-        pids = {pid for _ in range(2) for _, pid in processes.run(os.getpid, [()] * 4)}
-    assert os.getpid() not in pids
-    assert 1 <= len(pids) <= 2
-
-
-def test_one_worker_is_the_process_itself() -> None:
-    with Processes(1) as processes:
-        assert {pid for _, pid in processes.run(os.getpid, [()] * 3)} == {os.getpid()}
-
-
-def test_an_error_in_a_worker_is_that_error() -> None:
-    tasks = [("number", 1, 1), ("number", 0, 1), ("number", 3, 1)]
-    with pytest.raises(InputError, match=r"^number is 0, but must be"), Processes(2) as processes:
-        list(processes.run(whole, tasks))
+    one, other = "linear-pac-rmdp", "linear-epsilon-greedy"
+    assert diary.told == [(one, 3), (other, 3), 1, 1, 1, ("whole", other, 3), 1, 1, 1, ("whole", one, 3)]
 
 
 # --- the file ----------------------------------------------------------------
@@ -539,7 +514,7 @@ def test_a_domain_whose_episodes_never_end_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_agent_that_must_explore_cannot_have_final_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "make_agent", lambda *args, **params: object())
+    monkeypatch.setattr(checking, "make_agent", lambda *args, **params: object())
     text = VALID.replace("seed = 4", "seed = 4\nfinal_episodes = 2")
     with pytest.raises(
         InputError, match=r"^wrong.toml, line 14: agent is 'linear-pac-rmdp', but must have a certainty"

@@ -16,19 +16,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from helpers import content
 from hreach import InputError
-from hreach.running.processes import Processes
 from hreach.running.runs import Runs
 from hreach.running.simulate import simulate
-from hreach.studies import runner
+from hreach.studies import work
 from hreach.studies.code import code_digest
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.maker import maker
-from hreach.studies.results import Result, checkpoints
+from hreach.studies.results import SCHEMA, Result, marks_of
 from hreach.studies.runner import run_study
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.stepped import by_steps
 from hreach.studies.store import Store
+from hreach.studies.workers import make_workers
 
 STEPS = 40
 CELL = Cell("chain", {"length": 5}, "pac-rmdp", {"h": 8, "gamma": 0.9}, steps=STEPS, seed=3)
@@ -61,6 +62,12 @@ def shards(folder: Path) -> Shards:
     return {p: (p.stat().st_ino, p.stat().st_mtime_ns, p.read_bytes()) for p in files}
 
 
+def shard_of(folder: Path, cell: Cell, runs: str) -> Path:
+    """The shard of these runs."""
+    (found,) = (folder / "shards" / cell.id).glob(f"{runs}-*.parquet")
+    return found
+
+
 def totals(results: list[tuple[AgentSpec, Result]]) -> list[list[list[float]]]:
     return [result.learning.total.tolist() for _, result in results]
 
@@ -77,7 +84,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         calls.append((options["first_run"], options["runs"]))
         return simulate(*args, **options)
 
-    monkeypatch.setattr(runner, "simulate", simulate_and_note)
+    monkeypatch.setattr(work, "simulate", simulate_and_note)
     return calls
 
 
@@ -85,7 +92,7 @@ def forbid_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any, **options: Any) -> Runs:
         raise AssertionError("simulated although everything is there")
 
-    monkeypatch.setattr(runner, "simulate", refuse)
+    monkeypatch.setattr(work, "simulate", refuse)
 
 
 # --- rows -> cells ------------------------------------------------------------
@@ -142,7 +149,7 @@ def test_rows_that_ask_for_the_same_thing_are_simulated_once(tmp_path: Path, mon
 
 @given(steps=st.integers(1, 5000))
 def test_checkpoints_increase_to_the_last_step_in_even_strides(steps: int) -> None:
-    at = checkpoints(steps)
+    at = marks_of(steps, 100)
     assert len(at) == min(steps, 100)
     assert at[-1] == steps
     strides = np.diff(at, prepend=0)
@@ -156,7 +163,7 @@ def test_what_is_read_is_the_cumulated_reward_that_was_written(steps: int, tmp_p
     store.write(cell, 0, by_steps(reward, {"origin": "given", "constants": {"h": 8.0}}))
     result = store.read(cell.id, 4)
     assert (result.by, result.runs) == ("steps", 4)
-    assert result.at.tolist() == checkpoints(steps).tolist()
+    assert result.at.tolist() == marks_of(steps, 100).tolist()
     assert result.learning.total.tolist() == np.cumsum(reward, axis=1)[:, result.at - 1].tolist()
     assert result.learning.length.tolist() == [result.at.tolist()] * 4
     assert (result.final.total.shape, result.last) == ((4, 0), None)
@@ -167,11 +174,11 @@ def test_what_is_read_is_the_cumulated_reward_that_was_written(steps: int, tmp_p
 def test_a_shard_tells_its_cell_its_constants_and_its_runs(tmp_path: Path) -> None:
     run_study(only(PAC), Store(tmp_path))
     cell = cell_of(STUDY, PAC)
-    table = pq.read_table(tmp_path / "shards" / cell.id / "0-12.parquet")
+    table = pq.read_table(shard_of(tmp_path, cell, "0-12"))
     about = json.loads(table.schema.metadata[b"hreach"])
     params = {"h": 8, "gamma": 0.9, "prior": 1, "tolerance": 0.01}
     known = {name: value for name, value in asdict(cell).items() if name != "plugins"}
-    assert about["cell"] == {**known, "params": params, "code": code_digest()}
+    assert about["cell"] == {**known, "params": params, "schema": SCHEMA, "code": code_digest()}
     assert about["runs"] == [0, 12]
     assert about["made"] == maker()
     assert about["agent"] == simulate("chain", "pac-rmdp", params, runs=1, steps=1).agent
@@ -183,7 +190,7 @@ def test_a_shard_tells_its_cell_its_constants_and_its_runs(tmp_path: Path) -> No
 
 def test_a_later_shard_numbers_its_runs_from_its_first(tmp_path: Path) -> None:
     Store(tmp_path).write(CELL, 5, by_steps(rewards(2), {}))
-    table = pq.read_table(tmp_path / "shards" / CELL.id / "5-7.parquet")
+    table = pq.read_table(shard_of(tmp_path, CELL, "5-7"))
     assert table["run"].to_pylist() == [5] * 40 + [6] * 40
 
 
@@ -209,7 +216,7 @@ def missing_beside(ranges: list[tuple[int, int]], runs: int) -> list[tuple[int, 
         place = Path(folder) / "shards" / CELL.id
         place.mkdir(parents=True)
         for first, end in ranges:
-            (place / f"{first}-{end}.parquet").touch()
+            (place / f"{first}-{end}-{'0' * 16}.parquet").touch()
         return Store(Path(folder)).missing(CELL.id, runs)
 
 
@@ -235,7 +242,10 @@ def test_missing_is_what_no_shard_holds_even_if_shards_overlap(ranges: list[tupl
     assert missing_beside(ranges, runs) == oracle(ranges, runs)
 
 
-@pytest.mark.parametrize("name", ["0-4.parquet.tmp", "tmpabc.tmp", "notes.parquet", "0-4", "-1-4.parquet"])
+NO_SHARDS = ["0-4.parquet", ".0-4.parquet.tmp", f"0-4-{16 * 'g'}.parquet", f"-1-4-{16 * '0'}.parquet"]
+
+
+@pytest.mark.parametrize("name", NO_SHARDS)
 def test_other_files_are_no_shards(name: str, tmp_path: Path) -> None:
     place = tmp_path / "shards" / CELL.id
     place.mkdir(parents=True)
@@ -329,8 +339,12 @@ def test_a_hole_between_shards_is_filled(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
-    one, three = (run_study(STUDY, Store(tmp_path / str(n)), processes=Processes(n)) for n in (1, 3))
-    assert totals(one) == totals(three)
+    found = []
+    for threads in (1, 3):
+        with make_workers("threads", threads) as workers:
+            found.append(totals(run_study(STUDY, Store(tmp_path / str(threads)), workers=workers)))
+    assert found[0] == found[1]
+    assert content(tmp_path / "1") == content(tmp_path / "3")
 
 
 def test_results_do_not_depend_on_how_often_one_asked(tmp_path: Path) -> None:
@@ -342,14 +356,14 @@ def test_results_do_not_depend_on_how_often_one_asked(tmp_path: Path) -> None:
 
 def test_results_do_not_depend_on_the_size_of_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run_study(STUDY, Store(tmp_path / "whole"))
-    monkeypatch.setattr(runner, "_SHARD_STEPS", 5 * STEPS)
+    monkeypatch.setattr(work, "COMPILED_STEPS", 5 * STEPS)
     assert totals(run_study(STUDY, Store(tmp_path / "small"))) == totals(whole)
-    names = sorted(p.name for p in (tmp_path / "small").rglob("*.parquet"))
-    assert names == sorted(["0-5.parquet", "5-10.parquet", "10-12.parquet"] * 2)
+    names = sorted(p.name.rpartition("-")[0] for p in (tmp_path / "small").rglob("*.parquet"))
+    assert names == sorted(["0-5", "5-10", "10-12"] * 2)
 
 
 def test_a_study_longer_than_a_shard_still_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_SHARD_STEPS", 1)
+    monkeypatch.setattr(work, "COMPILED_STEPS", 1)
     (_, result), *_ = run_study(STUDY, Store(tmp_path), runs=2)
     assert result.learning.total.shape == (2, 40)
 
@@ -369,6 +383,12 @@ class Diary:
     def end(self, spec: AgentSpec, result: Result) -> None:
         self.ended.append((spec.agent, result.runs))
 
+    def failed(self, spec: AgentSpec, runs: tuple[int, int], why: str) -> None:
+        raise AssertionError(why)
+
+    def note(self, spec: AgentSpec, text: str) -> None:
+        raise AssertionError(text)
+
 
 def test_a_watch_is_told_of_what_is_left_and_of_every_row(tmp_path: Path) -> None:
     run_study(STUDY, Store(tmp_path), runs=5)
@@ -383,16 +403,14 @@ def test_a_watch_is_told_of_what_is_left_and_of_every_row(tmp_path: Path) -> Non
 
 
 def break_writing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
-    """Parquet files are from now on written by half, and then something happens."""
-    write = pq.write_table
+    """Files are from now on written by half, and then something happens."""
+    write = Path.write_bytes
 
-    def write_half(table: Any, where: str, **options: Any) -> None:
-        write(table, where, **options)
-        data = Path(where).read_bytes()
-        Path(where).write_bytes(data[: len(data) // 2])
+    def write_half(path: Path, data: bytes) -> int:
+        write(path, data[: len(data) // 2])
         raise error
 
-    monkeypatch.setattr("pyarrow.parquet.write_table", write_half)
+    monkeypatch.setattr(Path, "write_bytes", write_half)
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])

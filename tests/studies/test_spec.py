@@ -133,8 +133,12 @@ def test_an_unknown_catalog_name_suggests_the_nearest() -> None:
 
 WRONG = [
     # what stands in the valid study, what stands there instead, what the sentence must contain
-    ("seed = 4", "seed = 4\ntxet = 1", ["'txet'", "did you mean 'text'?", "known: agent, citation, claim, domain"]),
-    ("runs = 20", "rnus = 20", ["'rnus'", "did you mean 'runs'?", "known: agent, citation, claim, domain"]),
+    (
+        "seed = 4",
+        "seed = 4\ntxet = 1",
+        ["'txet'", "did you mean 'text'?", "known: agent, bounds, citation, claim, domain"],
+    ),
+    ("runs = 20", "rnus = 20", ["'rnus'", "did you mean 'runs'?", "known: agent, bounds, citation, claim, domain"]),
     ("runs = 20", 'runs = "many"', ["runs is 'many'", "integer"]),
     ("runs = 20", "runs = 0", ["runs is 0", "greater than or equal to 1"]),
     ("runs = 20", "runs = 2.5", ["runs is 2.5", "integer"]),

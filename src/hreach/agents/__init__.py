@@ -100,6 +100,16 @@ LINEAR_AGENTS = {
 }
 
 
+# Agents of tables that Python steps: factories, as those of other projects are.
+STEPPED_AGENTS = {
+    "certify": Entry(
+        "hreach.agents.upper:make",
+        "greedy on the most that any policy can be worth: explores to certify the optimum",
+        "as KL-UCRL: Filippi, Cappe & Garivier 2010",
+    ),
+}
+
+
 # What agents are made of, for `model=` and `planner=`; others' come as "module:name", entry points or objects.
 MODELS = {
     "counts": Entry("hreach.models.counts:Counts", "frequencies, or a Dirichlet posterior", "Kawaguchi 2016"),
@@ -123,9 +133,9 @@ def find_part(kind: str, thing: Thing) -> Found:
 
 def find_agent(agent: Thing) -> Found:
     """What an agent's name stands for, or an error that suggests the nearest name."""
-    found = find("agent", agent, AGENTS | LINEAR_AGENTS, GROUP)
+    found = find("agent", agent, AGENTS | LINEAR_AGENTS | STEPPED_AGENTS, GROUP)
     if found is None:
-        raise unknown_name("agent", agent, {*AGENTS, *LINEAR_AGENTS, *offered(GROUP)})
+        raise unknown_name("agent", agent, {*AGENTS, *LINEAR_AGENTS, *STEPPED_AGENTS, *offered(GROUP)})
     return found
 
 

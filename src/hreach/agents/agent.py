@@ -11,16 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import numpy as np
 
 from hreach.agents import saving
 from hreach.agents.replan import EVERY_SAMPLE, Replan
 from hreach.compiling import announcing
-from hreach.guarantees.certificate import Certificate, Certifier
+from hreach.guarantees.exploration_gap import ExplorationGap, GapMeter
 from hreach.protocols import AnyModel, AnyPlanner, Arrays, Floats, Info, Optimism, State, States, Stream
 from hreach.randomness.streams import agent_stream, uniform
+
+if TYPE_CHECKING:
+    from hreach.guarantees.certificate import Certificate
 
 _uniform = announcing(uniform)
 M = TypeVar("M", bound=AnyModel, covariant=True)
@@ -61,7 +64,7 @@ class Agent(Generic[M, Opt, P]):
         self.planned_with = -1  # the version of the model that the last plan knows
         self.committed: list[int] = []
         self.expected = b""  # the state in which the episode goes on, as bytes, or nothing
-        self._certifier: Certifier | None = None
+        self._meter: GapMeter | None = None
 
     def build(self, seed: int) -> None:
         """Model and planner anew, with the random features of `seed`."""
@@ -128,19 +131,32 @@ class Agent(Generic[M, Opt, P]):
         """A copy that acts greedily on the current model: without optimism, random actions or learning."""
         return CertaintyEquivalent(self)
 
-    def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Certificate:
+    def exploration_gap(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> ExplorationGap:
         """V~, the value without optimism and their gap in `state` (None: where it is largest), and what the theorem
         says at (eps, delta).
 
         The actions that follow are the same as without it: it plans if `act` would have to, and keeps the other value
         apart. Of a table it is cheap enough for every step. Paper: Definition 3, Theorem 1, Corollaries 1 and 2.
         """
-        certifier = self._certifier
-        if certifier is None:
-            certifier = self._certifier = Certifier(self.model, self.planner)
+        meter = self._meter
+        if meter is None:
+            meter = self._meter = GapMeter(self.model, self.planner)
         if self.model.version != self.planned_with:
             self._catch_up()
-        return certifier.certify(state, eps, delta)
+        return meter.measure(state, eps, delta)
+
+    def certify(self, delta: float = 0.1, state: State | None = None, h: float | None = None) -> Certificate:
+        """What holds of the policy that the agent follows now, whatever the truth is, but for a probability delta.
+
+        The policy is the greedy one of the last plan, frozen; of actions as good as equal, the lowest. `state` None:
+        the state with the largest optimality gap. `h` (default: the agent's own, the smallest of any pair, rounded
+        down) is what the reachable gap is about. Of agents that count; nothing of the agent is changed but that it
+        plans if `act` would have to. Paper: Definition 2; `hreach.guarantees.certificate`.
+        """
+        from hreach.guarantees.certify import certify_agent
+
+        self._catch_up()
+        return certify_agent(self.model, self.planner, delta, state, h)
 
     def describe(self) -> dict[str, object]:
         """Every constant in force and where it comes from; what model and planner were made with."""
@@ -161,7 +177,7 @@ class Agent(Generic[M, Opt, P]):
         A state that is damaged, or of an agent that was made with something else, is refused; nothing changes then.
         """
         saving.load_state_dict(self, saved)
-        self._certifier = None
+        self._meter = None
 
     def _catch_up(self) -> None:
         """Plan if `act` would have to whatever the state."""

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hreach.agents import AGENTS, LINEAR_AGENTS
+from hreach.agents import AGENTS, LINEAR_AGENTS, STEPPED_AGENTS
 from hreach.agents import GROUP as AGENT_GROUP
 from hreach.domains import DOMAINS
 from hreach.domains import GROUP as DOMAIN_GROUP
@@ -24,7 +24,7 @@ OURS = "hreach"
 
 def everything() -> dict[str, list[dict[str, str]]]:
     """Agents, domains and studies, each with name, description, parameters, citation and where it comes from."""
-    agents = AGENTS | LINEAR_AGENTS
+    agents = AGENTS | LINEAR_AGENTS | STEPPED_AGENTS
     return {
         "agents": [_line(name, entry, skip=1) for name, entry in agents.items()] + _offered(AGENT_GROUP, agents),
         "domains": [_line(name, entry) for name, entry in DOMAINS.items()] + _offered(DOMAIN_GROUP, DOMAINS),

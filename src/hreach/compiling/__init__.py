@@ -15,10 +15,13 @@ from hreach.compiling.functions import (
     resolved,
 )
 from hreach.compiling.pointers import (
+    FORMULA,
     Formula,
     Pointer,
     Schedule,
+    at_address,
     compile_formula,
+    compile_pointer,
     compile_schedule,
     formula_at,
     schedule_at,
@@ -26,6 +29,7 @@ from hreach.compiling.pointers import (
 from hreach.compiling.untyped import Untyped
 
 __all__ = [
+    "FORMULA",
     "Array",
     "Formula",
     "Pointer",
@@ -35,7 +39,9 @@ __all__ = [
     "announced",
     "announcing",
     "at",
+    "at_address",
     "compile_formula",
+    "compile_pointer",
     "compile_schedule",
     "compiled",
     "formula_at",

@@ -23,7 +23,7 @@ from typing import IO
 
 from numba.core import caching
 
-from hreach.compiling import sources
+from hreach.compiling import sources, turns
 from hreach.compiling.untyped import Untyped
 
 _FOLDER = "HREACH_TEMPORARY_CACHE"  # tells workers the temporary folder of the process that started them; "": none
@@ -118,6 +118,13 @@ class _CheckedCache(caching.FunctionCache):  # type: ignore[misc]
         super().__init__(py_func)
         stamp = sources.stamp(Path(inspect.getfile(py_func))), options
         self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Untyped, target_context: Untyped) -> Untyped:
+        """What is kept; if nothing is, once more after whoever is compiling it now."""
+        found = super().load_overload(sig, target_context)
+        if found is None and turns.wait_for(Path(self._cache_file._index_path).with_suffix(".lock")):
+            found = super().load_overload(sig, target_context)
+        return found
 
     def save_overload(self, sig: Untyped, data: Untyped) -> None:
         try:

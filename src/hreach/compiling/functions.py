@@ -13,6 +13,7 @@ from numba.core import event
 from numpy.typing import NDArray
 
 from hreach.compiling import cache as caching
+from hreach.compiling import turns
 from hreach.compiling.untyped import Untyped
 from hreach.errors import require
 
@@ -105,6 +106,7 @@ def inlined_with(*freedom: str) -> Callable[[F], F]:
 def _njit(function: F, **options: object) -> F:
     dispatcher = numba.njit(**_OPTIONS, **options)(function)
     dispatcher._cache = caching.kept(function, _words_of({**_OPTIONS, **options}))
+    dispatcher.compile = turns.compiling()(dispatcher.compile)
     return dispatcher  # type: ignore[no-any-return]
 
 

@@ -20,7 +20,7 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from hreach.compiling import cache
+from hreach.compiling import cache, turns
 from hreach.compiling.functions import Array
 from hreach.compiling.untyped import Untyped
 from hreach.errors import InputError
@@ -48,6 +48,7 @@ def _flat(dimensions: int) -> types.Array:
 
 _NUMBER = types.float64
 _FORMULA = types.UniTuple(_NUMBER, 3)(_flat(1), _NUMBER, _NUMBER, _flat(1))
+FORMULA = types.FunctionType(_FORMULA)  # a formula as an argument
 _SCHEDULE = types.UniTuple(_NUMBER, 2)(
     _NUMBER, _flat(3), _flat(2), _flat(1), _flat(1), _NUMBER, _NUMBER, _flat(3), types.Array(types.uint64, 1, "C")
 )
@@ -56,7 +57,9 @@ _SCHEDULE = types.UniTuple(_NUMBER, 2)(
 @functools.cache
 def compile_formula(formula: Formula) -> Pointer[[Array, float, float, Array], tuple[float, float, float]]:
     """`formula` as a pointer; compiled once, kept if it lives in a file."""
-    return _pointer("formula", formula, _FORMULA, "use arithmetic on its arguments and return (reach, bonus, radius)")
+    return compile_pointer(
+        "formula", formula, _FORMULA, "use arithmetic on its arguments and return (reach, bonus, radius)"
+    )
 
 
 @functools.cache
@@ -64,22 +67,26 @@ def compile_schedule(
     schedule: Schedule,
 ) -> Pointer[[float, Array, Array, Array, Array, float, float, Array, NDArray[np.uint64]], tuple[float, float]]:
     """`schedule` as a pointer; compiled once, kept if it lives in a file."""
-    return _pointer("schedule", schedule, _SCHEDULE, "use arithmetic on its arguments and return (due, changed)")
+    return compile_pointer("schedule", schedule, _SCHEDULE, "use arithmetic on its arguments and return (due, changed)")
 
 
-def _pointer(kind: str, function: Callable[Taken, Given], signature: Untyped, advice: str) -> Pointer[Taken, Given]:
+def compile_pointer(
+    kind: str, function: Callable[Taken, Given], signature: Untyped, advice: str
+) -> Pointer[Taken, Given]:
+    """`function` as a pointer of this signature; `InputError` with some advice where it cannot be compiled."""
     try:
         pointer: Untyped = CFunc(function, sigutils.normalize_signature(signature), {}, {"error_model": "numpy"})
         if function.__closure__ is None and Path(function.__code__.co_filename).is_file():
             pointer._cache = cache.kept(function)
-        pointer.compile()
+        with turns.compiling():
+            pointer.compile()
     except numba.core.errors.NumbaError as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{kind} {function.__name__!r} cannot be compiled ({reason}); {advice}.") from error
     return pointer  # type: ignore[no-any-return]
 
 
-def _at(signature: Untyped) -> Callable[[int], Untyped]:
+def at_address(signature: Untyped) -> Callable[[int], Untyped]:
     """The function of this signature at an address, for compiled code to call.
 
     A pointer can be given to a kernel itself, but then numba asks Python for its address at every call: 6 us, which is
@@ -88,7 +95,7 @@ def _at(signature: Untyped) -> Callable[[int], Untyped]:
     kind = types.FunctionType(signature)
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def at_address(typingctx: Untyped, address: Untyped) -> Untyped:
+    def pointer_at(typingctx: Untyped, address: Untyped) -> Untyped:
         def codegen(context: Untyped, builder: Untyped, signature: Untyped, args: Untyped) -> Untyped:
             pointer = cgutils.create_struct_proxy(kind)(context, builder)
             pointer.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
@@ -96,8 +103,8 @@ def _at(signature: Untyped) -> Callable[[int], Untyped]:
 
         return kind(types.int64), codegen
 
-    return at_address  # type: ignore[no-any-return]
+    return pointer_at  # type: ignore[no-any-return]
 
 
-formula_at: Callable[[int], Formula] = _at(_FORMULA)
-schedule_at: Callable[[int], Schedule] = _at(_SCHEDULE)
+formula_at: Callable[[int], Formula] = at_address(_FORMULA)
+schedule_at: Callable[[int], Schedule] = at_address(_SCHEDULE)

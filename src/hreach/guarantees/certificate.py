@@ -1,173 +1,159 @@
-"""What an agent can say of itself at any time, without knowing the truth: `Agent.certificate`.
+"""A certificate: what holds of a policy, whatever the truth is, by the data alone; but for a probability delta.
 
-    gap(s) = V~(s) - V_{h=0}(s),    explicit exploration is over at eps where |gap(s_t)| <= eps   (Paper: Definition 3)
+One event of probability at least 1 - delta, that every row is in its confidence set at every time (`confidence.py`),
+carries all of it at once: for every state, every time of looking and every h, also those picked by looking.
 
-V_{h=0} is the value of the model as it is, without optimism. The planner of tables keeps it beside its own value and
-brings it up to date when it is asked for: after one more sample that is mostly a single sweep. Other planners plan once
-more. What Theorem 1 and Corollary 2 promise for the agent's h is computed when it is asked for.
+    V^pi(s) >= lower                                          (1)
+    V^pi(s) >= V^{d*}_h(s) - reachable_gap                    (2)    Paper: Definition 2, from Lemma 1
+    V^pi(s) >= V*(s) - optimality_gap,   V*(s) <= upper       (3)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from hreach.errors import InputError
-from hreach.guarantees.theory import PROVED_FOR, Bound, Form, anytime_error, explicit_exploration_runtime
-from hreach.guarantees.theory import sample_complexity as _theorem_1
-from hreach.guarantees.theory.bound import check_delta, check_epsilon
-from hreach.models.counts import Counts
-from hreach.optimism.tabular import TabularOptimism
-from hreach.problems.problem import Problem
-from hreach.problems.sizes import Sizes
-from hreach.protocols import AnyModel, AnyPlanner, State
+from hreach.errors import require
+from hreach.guarantees.limits import Limit, limits_of
+from hreach.planners.robust import Robust, Sets
+from hreach.problems.spaces import index_of
+from hreach.protocols import Floats, Ints
 
-Terms = tuple[float, float, float | None, float | None, Problem | None, tuple[str, ...]]
+GRID = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, np.inf)  # h of the curve
 
 
-@dataclass(slots=True, init=False)
+class Safest(NamedTuple):
+    """The policy of the largest certified value, (S,), and that value where the certificate looks."""
+
+    policy: Ints
+    lower: float
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """All that was bounded, in every state: arrays (S,).
+
+    lower      of V^pi; safest: of the safest policy; gap: V* - V^pi is at most this; reachable: V^{d*}_h is at most
+               this, or None where that cannot be said
+    """
+
+    lower: Floats
+    upper: Floats
+    gap: Floats
+    safest: Floats
+    safest_policy: Ints
+    reachable: Floats | None
+
+
+@dataclass(frozen=True)
 class Certificate:
-    """What holds of an agent after `samples` samples; its fields are filled in one by one, which is quickest.
+    """What holds of `policy` (S,), frozen, after `samples` samples, with probability at least 1 - delta.
 
-    state      where; the state with the largest gap if none was named
-    internal   V~(state), what the agent acts on
-    current    V_{h=0}(state), what its model says without optimism
-    accuracy   how far the planner may have left the gap from that of the exact values (of a grid: of its fixed points)
-    h          of V^{d*}: the least that the agent considers in any pair, for which Lemma 1 holds; None if it is not of
-               that kind (MBIE, ...)
-    h_most     the most that it considers in any pair, by which the bounds count
-    problem    the table that the bounds are about; None for a continuous problem
-    notes      where the agent is not quite what the statements are about
-
-    The bounds are proved for an agent that stops learning a pair after m samples (`freeze_at="theory"`); `str` of a
-    certificate, and its notes, say whether this is one.
+    state      where; `at` says the same of another one
+    h          further samples of each pair that `reachable_gap` is about; None: none
+    learnt     whether the reward is learnt; prior: samples that the first model weighs
+    assumes    what has to be true besides, in plain words; notes: what falls away, and why
     """
 
     samples: int
-    state: State
-    internal: float
-    current: float
-    accuracy: float
-    eps: float
     delta: float
+    state: int
     h: float | None
-    h_most: float | None
-    problem: Problem | None
+    policy: Ints
+    bounds: Bounds
+    sets: Sets
+    prior: float
+    learnt: bool
+    assumes: tuple[str, ...]
     notes: tuple[str, ...]
 
-    @property
-    def gap(self) -> float:
-        """V~ - V_{h=0}: what exploration is still worth to the agent. Paper: Definition 3."""
-        return self.internal - self.current
+    def at(self, state: object) -> Certificate:
+        """The same certificate, of another state."""
+        return replace(self, state=index_of("state", state, self.policy.size))
 
     @property
-    def over(self) -> bool:
-        """Whether explicit exploration is over here, at eps: |V~ - V_{h=0}| <= eps. Paper: Definition 3.
+    def lower(self) -> float:
+        """The policy is worth at least this: V^pi(s) >= lower."""
+        return float(self.bounds.lower[self.state])
 
-        With `state` None it is over in every state. A new sample can begin it again.
+    @property
+    def upper(self) -> float:
+        """No policy is worth more: V*(s) <= upper."""
+        return float(self.bounds.upper[self.state])
+
+    @property
+    def optimality_gap(self) -> float:
+        """The best policy is worth at most this much more: V*(s) - V^pi(s)."""
+        return float(self.bounds.gap[self.state])
+
+    @property
+    def reachable_gap(self) -> float | None:
+        """The best that h more samples of each pair could show is at most this much more: V^{d*}_h(s) - V^pi(s)."""
+        reachable = self.bounds.reachable
+        return None if reachable is None else float(max(reachable[self.state] - self.bounds.lower[self.state], 0.0))
+
+    @property
+    def safest(self) -> Safest:
+        """The policy of the largest lower value; it may truly earn less than this one."""
+        return Safest(self.bounds.safest_policy, float(self.bounds.safest[self.state]))
+
+    @cached_property
+    def curve(self) -> Mapping[float, float] | None:
+        """h -> reachable gap, for h = 0, 1, 2, 4, ... and infinity; None where rewards are learnt: (2) falls away."""
+        if self.learnt:
+            return None
+        return {h: self._reachable_gap(h) for h in GRID}
+
+    @cached_property
+    def limits(self) -> tuple[Limit, ...]:
+        """The pairs that hold the lower value down, the one that does most first."""
+        return limits_of(self.sets, self.policy, self.state)
+
+    def sharpened(self, before: Certificate) -> Certificate:
+        """This certificate with what an earlier one of the same data knew better: all times share one event.
+
+        The lower value of a policy counts on if it is the same policy; upper values and the safest policy always do.
         """
-        return abs(self.gap) <= self.eps
-
-    def sample_complexity(self, form: Form = "corrected") -> Bound:
-        """At most so many steps are more than eps below V^{d*}_h, with probability 1 - delta. Paper: Theorem 1."""
-        return _sample_complexity(self._sizes(), self.eps, self.delta, self._h(), form)
-
-    def exploration_runtime(self, form: Form = "corrected") -> Bound:
-        """At most so many steps have a gap above eps, with probability 1 - delta. Paper: Corollary 2."""
-        return _exploration_runtime(self._sizes(), self.eps, self.delta, self._h(), form)
-
-    def anytime_error(self, form: Form = "corrected") -> Bound:
-        """eps_{t,h} after this many steps: Theorem 1 turned round. Paper: Corollary 1."""
-        return anytime_error(self._sizes(), max(self.samples, 1), self.delta, self._h(), form)
-
-    def __str__(self) -> str:
-        word = "over" if self.over else "not over"
-        where = np.array2string(np.asarray(self.state), precision=4, separator=", ")
-        return (
-            f"after {self.samples} samples, state {where}: V~ = {self.internal:.4g}, V(h=0) = {self.current:.4g}, "
-            f"gap {self.gap:.3g} (+- {self.accuracy:.2g}); explicit exploration at eps = {self.eps:g} is {word}. "
-            f"Its bounds: {self.notes[-1]}."
+        same = self.delta == before.delta and self.policy.shape == before.policy.shape
+        require(same and before.samples <= self.samples, "before", before.samples, "of the same data, earlier")
+        now, old = self.bounds, before.bounds
+        lower, gap = now.lower, now.gap
+        if np.array_equal(self.policy, before.policy):
+            lower, gap = np.maximum(lower, old.lower), np.minimum(gap, old.gap)
+        upper = np.minimum(now.upper, old.upper)
+        kept = bool(old.safest[self.state] > now.safest[self.state])
+        return replace(
+            self,
+            bounds=Bounds(
+                lower=lower,
+                upper=upper,
+                gap=np.minimum(gap, upper - lower),
+                safest=old.safest if kept else now.safest,
+                safest_policy=old.safest_policy if kept else now.safest_policy,
+                reachable=now.reachable,
+            ),
         )
 
-    def _h(self) -> float:
-        if self.h_most is None or not np.isfinite(self.h_most):
-            raise InputError("the theorem's numbers are for agents with a finite h (pac-rmdp, bolt, greedy).")
-        return self.h_most
+    def sentence(self) -> str:
+        """What can be said, in one sentence."""
+        parts = [f"in state {self.state} this policy is worth at least {self.lower:.4g}"]
+        if self.reachable_gap is not None and self.h is not None:
+            best = f"the best that {self.h:g} more samples of each pair could show"
+            parts.append(f"{best} is at most {self.reachable_gap:.3g} more")
+        parts.append(f"the optimum is at most {self.upper:.4g} and at most {self.optimality_gap:.3g} more")
+        return f"From {self.samples:,} samples, with probability at least {1 - self.delta:g}: {'; '.join(parts)}."
 
-    def _sizes(self) -> Sizes:
-        if self.problem is None:
-            raise InputError(
-                "the theorem's numbers are for tables: those of a linear model depend on constants that nobody knows "
-                "(hreach.guarantees.theory.linear computes them from guesses)."
-            )
-        return self.problem.sizes
+    def __str__(self) -> str:
+        return self.sentence()
 
-
-class Certifier:
-    """What the certificates of one agent have in common, looked up once, for they are made at every step."""
-
-    def __init__(self, model: AnyModel, planner: AnyPlanner) -> None:
-        self._model, self._planner, self._compare = model, planner, planner.compare
-        self._counts = model if isinstance(model, Counts) and _schedule(planner) is None else None  # else h may change
-        self._problem: Problem | None = None
-        self._eps = self._delta = np.nan
-        self._terms: Terms = (np.nan, np.nan, None, None, None, ())
-
-    def certify(self, state: State | None, eps: float, delta: float) -> Certificate:
-        """The certificate now, of a plan that is up to date."""
-        counts = self._counts
-        if counts is None or counts.problem is not self._problem or eps != self._eps or delta != self._delta:
-            self._agree(eps, delta)
-        found = Certificate()
-        found.samples, found.state, found.internal, found.current, found.accuracy = self._compare(state)
-        found.eps, found.delta, found.h, found.h_most, found.problem, found.notes = self._terms
-        return found
-
-    def _agree(self, eps: float, delta: float) -> None:
-        """Check eps and delta, which takes longer than planning does, and bring `terms` up to date."""
-        self._eps, self._delta = float(check_epsilon(eps)), float(check_delta(delta))
-        self._problem = self._model.problem if isinstance(self._model, Counts) else None
-        least, most = self._planner.reach() or (None, None)
-        said = tuple(notes(self._model, self._planner))
-        self._terms = (self._eps, self._delta, least, most, self._problem, said)
-
-
-def notes(model: AnyModel, planner: AnyPlanner) -> list[str]:
-    """Where an agent of this model and planner is not quite what the statements are about."""
-    optimism = planner.optimism
-    if not isinstance(model, Counts) or not isinstance(optimism, TabularOptimism):
-        return ["Theorem 2 has constants that nobody knows: there are none in numbers"]
-    found = []
-    if model.problem.reward is None:
-        found.append("the agent learns its reward, which the statements take as known")
-    if model.problem.prior > 0:
-        found.append(f"the prior weighs {model.problem.prior:g} samples; the bounds are for the bare sample mean")
-    if optimism.schedule is not None and not optimism.draws:
-        found.append("h grows: a bound at a step is for the h of that step, totals are for the last one")
-    found.append(_freezes(optimism))
-    return found
-
-
-def _freezes(optimism: TabularOptimism) -> str:
-    """For which agent the bounds are proved, and whether this is it."""
-    if "m" in optimism.facts and np.isfinite(optimism.freeze_at):
-        m = optimism.facts["m"]
-        return f"pairs are frozen after m = {m:.4g} samples: what is proved holds at the eps and delta of that m"
-    return f"the bounds are proved for {PROVED_FOR}"
-
-
-def _schedule(planner: AnyPlanner) -> object:
-    optimism = planner.optimism
-    return optimism.schedule if isinstance(optimism, TabularOptimism) else None
-
-
-@lru_cache(maxsize=64)
-def _sample_complexity(sizes: Sizes, eps: float, delta: float, h: float, form: Form) -> Bound:
-    return _theorem_1(sizes, eps, delta, h, form)
-
-
-@lru_cache(maxsize=64)
-def _exploration_runtime(sizes: Sizes, eps: float, delta: float, h: float, form: Form) -> Bound:
-    return explicit_exploration_runtime(sizes, eps, delta, h, form=form)
+    def _reachable_gap(self, h: float) -> float:
+        """V^{d*}_h - V^pi at most, in the certificate's state."""
+        if np.isinf(h):
+            return self.optimality_gap
+        robust, start = Robust(self.sets), np.append(self.bounds.lower, 0.0)
+        bound = robust.reachable(h, self.prior, robust.reach(h, self.prior, self.policy, start))
+        return float(max(bound[self.state] - self.lower, 0.0))

@@ -21,10 +21,10 @@ exact solve of the greedy model would (S^3 / 3 against A S^2), it solves that li
 iteration, that is Newton's method on V = TV), which is what makes large bonuses cheap.
 
 Each file has one concern: state.py what is passed around; learning.py, ends.py what a sample changes; optimistic.py and
-posterior.py what is planned with; schedule.py when that changes; lanes.py, backup.py, solve.py, planning.py, plan.py
-the plan; acting.py; certainty.py the value without optimism; run.py whole runs. What is compiled is kept on disk until
-one of the files it is made of changes (`hreach.compiling.sources`). Arithmetic is plain IEEE (no `fastmath`), so
-results do not depend on the processor.
+posterior.py what is planned with; schedule.py when that changes; lookahead.py, imagined.py, copies.py how it is chosen
+by looking ahead; lanes.py, backup.py, solve.py, planning.py, plan.py the plan; acting.py; certainty.py the value
+without optimism; run.py whole runs. What is compiled is kept on disk until one of the files it is made of changes
+(`hreach.compiling.sources`). Arithmetic is plain IEEE (no `fastmath`), so results do not depend on the processor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The value without optimism, V_{h=0}, straight from the counts, and set beside V~: for certificates."""
+"""The value without optimism, V_{h=0}, straight from the counts, and set beside V~: for exploration gaps."""
 
 from __future__ import annotations
 

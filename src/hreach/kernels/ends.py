@@ -1,9 +1,17 @@
-"""Which states are closed: episodes ended there, and nothing was seen to go on."""
+"""Where episodes begin and end, and which states are closed: they ended there, and nothing was seen to go on."""
 
 from __future__ import annotations
 
 from hreach.compiling import compiled
 from hreach.kernels.state import Seen
+
+
+@compiled
+def follow(seen: Seen, s: int, next_state: int, terminated: bool) -> None:
+    """Remember where the agent is; an episode began in s if the last sample did not lead there."""
+    if s != seen.here[0]:
+        seen.here[1] = s
+    seen.here[0] = -1 if terminated else next_state
 
 
 @compiled

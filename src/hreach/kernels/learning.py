@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hreach.compiling import compiled
-from hreach.kernels.ends import meet
+from hreach.kernels.ends import follow, meet
 from hreach.kernels.state import Seen
 
 
@@ -13,6 +13,7 @@ def learn(
 ) -> bool:
     """Add one sample to (s, a); False if nothing changed, for the pair is frozen."""
     news = seen.news
+    follow(seen, s, next_state, terminated)
     changed = ends and meet(seen, s, next_state, terminated)
     if changed:
         news[0] = -1

@@ -30,11 +30,17 @@ def normal(stream: NDArray[np.uint64]) -> float:
 @compiled
 def gamma_variate(shape: float, stream: NDArray[np.uint64]) -> float:
     """A number with the Gamma(shape) distribution of scale 1 (Marsaglia & Tsang 2000); 0 for shape 0."""
+    return boosted(shape, uniform(stream) if 0.0 < shape < 1.0 else 0.0, stream)
+
+
+@compiled
+def boosted(shape: float, u: float, stream: NDArray[np.uint64]) -> float:
+    """`gamma_variate` whose size, for a shape below 1, u in [0, 1) decides: Gamma(shape + 1) (1 - u)^(1/shape)."""
     if shape <= 0.0:
         return 0.0
     boost = 1.0
     if shape < 1.0:
-        boost = (1.0 - uniform(stream)) ** (1.0 / shape)
+        boost = (1.0 - u) ** (1.0 / shape)
         shape += 1.0
     d = shape - 1.0 / 3.0
     c = 1.0 / np.sqrt(9.0 * d)
@@ -46,7 +52,7 @@ def gamma_variate(shape: float, stream: NDArray[np.uint64]) -> float:
 
 
 @compiled
-def _reward(rule: Rule, seen: Seen, s: int, a: int, stream: NDArray[np.uint64]) -> float:
+def draw_reward(rule: Rule, seen: Seen, s: int, a: int, stream: NDArray[np.uint64]) -> float:
     """R(s, a) as it is known, a draw of it where it is learnt, or 0 where it depends on s' (`draw_pair` adds that)."""
     if rule.reward.shape[0] > 0:
         return float(rule.reward[s, a, 0]) if rule.reward.shape[2] == 1 else 0.0
@@ -70,7 +76,7 @@ def draw_pair(rule: Rule, seen: Seen, table: Table, s: int, a: int, stream: NDAr
         ending[j] = gamma_variate(seen.ended[s, a, j], stream) if rule.ends else 0.0
         total += going[j] + ending[j]
     b.reach[i] = b.radius[i] = b.gone[i] = b.parting[i] = 0.0
-    base = _reward(rule, seen, s, a, stream)
+    base = draw_reward(rule, seen, s, a, stream)
     pays = 0.0
     for j in range(states):
         b.mean[i // 4, j, i % 4] = going[j] / total if total > 0.0 else 1.0 / states

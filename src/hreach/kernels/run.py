@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from hreach.compiling import Array, Formula, Schedule, at, compiled, inlined, merged
 from hreach.kernels.acting import choose
-from hreach.kernels.ends import meet
+from hreach.kernels.ends import follow, meet
 from hreach.kernels.optimistic import refresh
 from hreach.kernels.planning import any_ball, plan_arrays
 from hreach.kernels.schedule import catch_up, renew
-from hreach.kernels.state import Rule, Seen, Table, World
+from hreach.kernels.state import Rule, Seen, Table, World, copy_array
 from hreach.randomness.streams import uniform
 
 
@@ -27,38 +27,32 @@ def _draw(cumulative: Array, first: int, end: int, u: float) -> int:
     return k
 
 
-@compiled
-def _copy(source: Array, to: Array) -> None:
-    a, b = source.reshape(source.size), to.reshape(to.size)
-    for i in range(a.size):
-        b[i] = a[i]
-
-
 @merged
 def _restore(begin: tuple[Seen, Table], seen: Seen, table: Table) -> None:
     """seen, table <- begin."""
     old, plan = begin
-    _copy(old.counts, seen.counts)
-    _copy(old.ended, seen.ended)
-    _copy(old.total, seen.total)
-    _copy(old.reward_sum, seen.reward_sum)
-    _copy(old.samples, seen.samples)
+    copy_array(old.counts, seen.counts)
+    copy_array(old.ended, seen.ended)
+    copy_array(old.total, seen.total)
+    copy_array(old.reward_sum, seen.reward_sum)
+    copy_array(old.samples, seen.samples)
     for s in range(old.open.size):
         seen.terminal[s] = old.terminal[s]
         seen.open[s] = old.open[s]
         table.order[s] = plan.order[s]
     for k in range(old.news.size):
         seen.news[k] = old.news[k]
-    _copy(plan.mean, table.mean)
-    _copy(plan.gone, table.gone)
-    _copy(plan.parting, table.parting)
-    _copy(plan.reach, table.reach)
-    _copy(plan.base, table.base)
-    _copy(plan.radius, table.radius)
-    _copy(plan.value, table.value)
-    _copy(plan.constants, table.constants)
-    _copy(plan.certain, table.certain)
-    _copy(plan.due, table.due)
+    seen.here[0], seen.here[1] = old.here[0], old.here[1]
+    copy_array(plan.mean, table.mean)
+    copy_array(plan.gone, table.gone)
+    copy_array(plan.parting, table.parting)
+    copy_array(plan.reach, table.reach)
+    copy_array(plan.base, table.base)
+    copy_array(plan.radius, table.radius)
+    copy_array(plan.value, table.value)
+    copy_array(plan.constants, table.constants)
+    copy_array(plan.certain, table.certain)
+    copy_array(plan.due, table.due)
 
 
 @inlined
@@ -112,6 +106,8 @@ def _walk(
         paid[run, at(t)] = pays[k]
         if over.shape[1] > 0:
             over[run, at(t)] = done
+        if ends:
+            follow(seen, state, successor[k], done)
         changed = ends and meet(seen, state, successor[k], done)
         stale = changed
         s, a = at(state), at(action)
@@ -177,3 +173,5 @@ def simulate(
             )  # fmt: skip
             done = until
             seen.samples[0] = first + done
+            if not rule.ends:  # `_walk` follows where episodes end
+                seen.here[0] = state

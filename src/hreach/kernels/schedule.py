@@ -6,7 +6,8 @@ A *schedule* belongs to an optimism and is compiled with it (`hreach.compiling.S
 
 t is the number of samples. It may write `constants` (S, A, P), which the formula reads, and says at which t it wants to
 be asked again, and whether (not 0) anything is to be computed anew. An optimism that asks for them gets the certainty-
-equivalent value and q of the model at this moment: those of constants that are all 0, which is no optimism.
+equivalent value and q of the model at this moment: those of constants that are all 0, which is no optimism. One that
+brings a *lookahead* (`hreach.kernels.lookahead`) has its constants chosen by that when the schedule changes something.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.compiling import Array, Formula, Schedule, compiled, merged
+from hreach.kernels.lookahead import lookahead_at
 from hreach.kernels.optimistic import refresh_all, refresh_pair
 from hreach.kernels.planning import any_ball, plan_arrays
 from hreach.kernels.posterior import draw_all
@@ -41,6 +43,8 @@ def revise(
         seen.samples[0], rule.parameters, seen.total, b.certain, b.q, rule.gamma, rule.v_min, b.constants, stream
     )
     b.due[0] = due
+    if rule.lookahead != 0 and changed != 0.0:
+        lookahead_at(rule.lookahead)(formula, rule, seen, table, stream)
     return rule.asks_certainty or changed != 0.0
 
 

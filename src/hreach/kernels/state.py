@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array
+from hreach.compiling import Array, compiled
 
 TIE = 1e-9  # relative difference below which two action values count as equal
 PIECE = 1 << 22  # multiplications of sweeps between two looks at the world: some milliseconds
@@ -34,6 +34,8 @@ class Rule(NamedTuple):
     asks_certainty: bool  # the schedule wants the certainty-equivalent values: `revise`
     draws: bool  # what is planned with is a draw from the posterior, renewed when the schedule says so
     ends: bool  # whether an episode can end
+    prior: float  # weight of the prior in the counts of a pair
+    lookahead: int  # address of what chooses constants when the schedule has changed something; 0: nothing does
 
 
 class Seen(NamedTuple):
@@ -46,6 +48,7 @@ class Seen(NamedTuple):
     terminal: NDArray[np.bool_]  # (S,) closed: episodes ended here, and nothing was seen to go on from here
     open: NDArray[np.bool_]  # (S,) left, or entered without an end
     samples: Array  # (1,) how many samples were learnt
+    here: NDArray[np.int64]  # (2,) where the last sample led (-1: to an end), and where its episode began
     news: NDArray[np.int64]  # (1 + NEWS,) how many pairs changed since the last plan, and which; -1: any
 
 
@@ -81,3 +84,11 @@ class World(NamedTuple):
     reward: Array  # (nonzeros,) reward paid for this transition
     end: Array  # (nonzeros,) probability that this transition ends the episode
     start: Array  # (S,) cumulative start distribution
+
+
+@compiled
+def copy_array(source: Array, to: Array) -> None:
+    """to <- source, of one shape: every number in order."""
+    a, b = source.reshape(source.size), to.reshape(to.size)
+    for i in range(a.size):
+        b[i] = a[i]

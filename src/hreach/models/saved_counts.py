@@ -29,6 +29,8 @@ def check_counts(problem: Problem, saved: Arrays) -> None:
     news = np.asarray(saved["news"], dtype=np.int64)
     ok = -1 <= news[0] < news.size and bool(((news[1:] >= 0) & (news[1:] < total.size)).all())
     require(ok, "news", news, "pairs of the problem")
+    here = np.asarray(saved["here"], dtype=np.int64)
+    require(bool(((here >= -1) & (here < problem.states)).all()), "here", here, "states of the problem, or -1")
     some = bool(ended.any() or np.any(saved["terminal"]))
     require(bool(saved["ends"]) or not some, "ends", False, "true, for episodes ended")
     both = bool(np.logical_and(saved["terminal"], saved["open"]).any())

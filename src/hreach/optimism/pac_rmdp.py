@@ -9,6 +9,8 @@ many times, so every state is worth a visit for its own sake, and a goal that pa
 them: on FrozenLake 8x8 next to nothing is learnt in 50,000 steps for h > 1 (benchmarks/LEARNT_REWARDS.md). Most rewards
 are the same every time, and a sample or two say what they are; c = 1 is for those that are as random as transitions.
 
+h = "lifetime" is for those who know: `hreach.optimism.lifetime`.
+
 h = "growing" is h_t = c ln(t + 2), t the number of samples seen so far, for those who do not know how long they live.
 
 What can be said. With probability 1 - delta, |V* - V^{d*}_{L,t,h}| is at most of the order 1/sqrt(n + h), n the samples
@@ -40,12 +42,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
 from hreach.compiling import Array, Formula
-from hreach.errors import InputError, at_least, positive, require, shown
+from hreach.errors import InputError, array, at_least, positive, require, shown, whole
 from hreach.guarantees.theory.ingredients import known_threshold
+from hreach.optimism.lifetime import best_of_grid, doubling_times
 from hreach.optimism.schedules import adaptive, growing
 from hreach.optimism.tabular import TabularOptimism
 from hreach.problems.problem import Problem
@@ -54,6 +58,7 @@ from hreach.reach.weight import check_h, reach_formula
 
 ADAPTIVE = 2.0  # c of an adaptive h
 REWARD_SHARE = 0.1  # unless given
+MODELS, BELIEF = 32, 0.3  # of h = "lifetime", unless given
 
 
 def build(
@@ -64,10 +69,16 @@ def build(
     epsilon: float | None = None,
     delta: float | None = None,
     reward_share: float | None = None,
+    lifetime: int | None = None,
+    models: int | None = None,
+    belief: ArrayLike | None = None,
 ) -> TabularOptimism:
     """h: a number, an array (S, A), or a function of n = alpha(s, a) in plain arithmetic; h >= 0, real.
 
     Or "growing": h = c ln(t + 2), c above 0, .5 unless given; or "adaptive". When: `hreach.optimism.schedules`.
+    Or "lifetime": what promises most for the rest of `lifetime` steps, by `hreach.optimism.lifetime`, in so many
+    `models` (32 unless given) drawn from the samples and a `belief`: a number above 0, .3 unless given, or weights
+    (S, A, S), such as the mean transitions of problems like this one.
 
     freeze_at   samples after which a pair is learnt no more (default: never); "theory": the m of Theorem 1 for
                 `epsilon` and `delta` (.1 unless given), the agent for which the bounds are proved
@@ -79,6 +90,11 @@ def build(
     frozen = freeze_at is not None or epsilon is not None or delta is not None
     if frozen and (is_growing(h) or isinstance(h, str) or callable(h)):
         raise InputError(f"h is {shown(h)}, but must be numbers where freeze_at, epsilon or delta is given.")
+    if isinstance(h, str) and h == "lifetime":
+        require(c is None, "c", c, "left out unless h is 'growing'")
+        return _for_a_lifetime(problem, lifetime, models, belief, share)
+    for name, value in (("lifetime", lifetime), ("models", models), ("belief", belief)):
+        require(value is None, name, value, "left out unless h is 'lifetime'")
     if is_growing(h):
         return TabularOptimism(reach_formula, {"c": growth(c)}, "given", schedule=growing, reward_share=share)
     require(c is None, "c", c, "left out unless h is 'growing'")
@@ -94,6 +110,29 @@ def build(
     facts = _freezing(problem, float(table.max()), freeze_at, epsilon, delta)
     stop = problem.prior + facts["m"] if facts else math.inf
     return TabularOptimism(reach_formula, {"h": table}, "given", facts, stop, reward_share=share)
+
+
+def _for_a_lifetime(
+    problem: Problem, lifetime: int | None, models: int | None, belief: ArrayLike | None, share: float
+) -> TabularOptimism:
+    require(lifetime is not None, "lifetime", lifetime, "given where h is 'lifetime': how many steps the agent acts")
+    steps, drawn = whole("lifetime", lifetime, 1), MODELS if models is None else whole("models", models, 2)
+    constants = {"h_at_first": 0.0, "lifetime": steps, "models": drawn, **_believed(problem, belief)}
+    return TabularOptimism(
+        reach_formula, constants, "given", schedule=doubling_times, lookahead=best_of_grid, lifetime=steps,
+        reward_share=share,
+    )  # fmt: skip
+
+
+def _believed(problem: Problem, belief: ArrayLike | None) -> dict[str, ArrayLike]:
+    """The belief as constants: a number, or the weights of every next state."""
+    if belief is None or np.ndim(belief) == 0:
+        return {"belief": BELIEF if belief is None else positive("belief", belief)}
+    weights, shape = array("belief", belief), (problem.states, problem.actions, problem.states)
+    require(weights.shape == shape, "belief shape", weights.shape, f"a number or an array of shape {shape}")
+    ok = bool(np.isfinite(weights).all() and (weights >= 0).all())
+    require(ok, "belief", belief, "finite and at least 0 everywhere")
+    return {f"belief in {j}": weights[:, :, j] for j in range(problem.states)}
 
 
 def _freezing(

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hreach.compiling import Formula, Schedule
-from hreach.errors import require
+from hreach.errors import InputError, require
+from hreach.kernels.lookahead import Lookahead
 from hreach.models.counts import Counts, predict_outcomes
 from hreach.protocols import Floats, Ints, Pairs, Upper
 from hreach.randomness.streams import agent_stream
@@ -34,7 +35,9 @@ class TabularOptimism:
     schedule         how constants change; None: they stay. What is given as `constants` is its `parameters`
     asks_certainty   whether the schedule wants the certainty-equivalent values; constants of 0 must be no optimism
     draws            whether what is planned with is a draw from the posterior, made when the schedule says so
+    lookahead        what chooses the constants when the schedule changes something, in place of the schedule itself
     reward_share     of the samples that optimism considers, those that count for a learnt reward
+    lifetime         samples that it is made for; it refuses to plan after more
     """
 
     formula: Formula
@@ -46,7 +49,9 @@ class TabularOptimism:
     schedule: Schedule | None = None
     asks_certainty: bool = False
     draws: bool = False
+    lookahead: Lookahead | None = None
     reward_share: float = 1.0
+    lifetime: float = math.inf
 
     def __post_init__(self) -> None:
         ok = self.schedule is None or self.freeze_at == math.inf
@@ -90,6 +95,7 @@ class TabularOptimism:
             "freeze_at": digest(self.freeze_at),
             "random_action": self.random_action,
             "reward_share": self.reward_share,
+            **self._chosen_by(),
         }
         return {"origin": self.origin, "constants": constants, **others, **dict(self.facts)}
 
@@ -102,13 +108,19 @@ class TabularOptimism:
             "freeze_at": digest(self.freeze_at),
             "random_action": self.random_action,
             "reward_share": self.reward_share,
+            **self._chosen_by(),
         }
+
+    def _chosen_by(self) -> dict[str, object]:
+        return {} if self.lookahead is None else {"lookahead": _name(self.lookahead)}
 
     def _constants_now(self, model: Counts) -> Floats:
         known = model.problem
         constants = self.parameters(known.states, known.actions)
         if self.schedule is None:
             return constants
+        if self.lookahead is not None:
+            raise InputError(f"lookahead is {_name(self.lookahead)!r}, whose constants only a planner knows.")
         value, q = np.zeros(known.states), np.zeros(known.states * known.actions)
         if self.asks_certainty:
             value, q = _certainty_equivalent(model)
@@ -130,7 +142,7 @@ def _certainty_equivalent(model: Counts) -> tuple[Floats, Floats]:
     return value, q.reshape(-1)
 
 
-def _name(function: Formula | Schedule) -> str:
+def _name(function: Formula | Schedule | Lookahead) -> str:
     return f"{function.__module__}:{function.__qualname__}"
 
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from hreach import kernels
 from hreach.compiling import announcing, compile_formula, compile_schedule, resolved
-from hreach.errors import number, positive, require, whole
+from hreach.errors import InputError, number, positive, require, whole
 from hreach.kernels import Rule, Seen, Table
+from hreach.kernels.lookahead import compile_lookahead
 from hreach.models.counts import Counts
 from hreach.optimism.greedy import CERTAIN, certain
 from hreach.optimism.schedules import never
@@ -52,7 +53,7 @@ class Sweeps:
         beside: bool = False,
     ) -> None:
         self.model, self.optimism, self.stream = model, optimism, stream
-        self._beside = beside
+        self._beside, self._mortal = beside, optimism.lifetime < np.inf
         self.seen = model.seen._replace(news=model.seen.news.copy()) if beside else model.seen
         self.formula = compile_formula(optimism.formula)
         self.schedule = compile_schedule(never if optimism.schedule is None else optimism.schedule)
@@ -68,6 +69,8 @@ class Sweeps:
 
     def plan(self) -> None:
         """Bring the value up to date with the model; a long plan comes back in pieces, so that Ctrl-C is heard."""
+        if self._mortal and self.model.samples > self.optimism.lifetime:  # asking for the samples takes long
+            self._outlived()
         if self.model.problem.ends and not self.rule.ends:
             self.rule = _with_ends(self.rule, self.model)
         if self._beside:
@@ -82,6 +85,10 @@ class Sweeps:
             self._unfinished = not finished
             if finished:
                 return
+
+    def _outlived(self) -> None:
+        lived, allowed = self.model.samples, int(self.optimism.lifetime)
+        raise InputError(f"lifetime is {allowed}, but must be at least the {lived} samples that were lived.")
 
     @property
     def begin(self) -> tuple[Seen, Table]:
@@ -113,8 +120,8 @@ class Sweeps:
 
     def compare(self, state: State | None) -> Comparison:
         """V~ beside V_{h=0}, which is kept warm from the last time; state None: where they are furthest apart."""
-        where = -1 if state is None else self.model.state("state", state)
         certain = self._certain or self.certain_value
+        where = -1 if state is None else self.model.state("state", state)
         return certain.compare(self.residual, self.rule.ends, where)
 
     @property
@@ -131,7 +138,8 @@ class Sweeps:
             return None
         if formula is certain:
             return 0.0, 0.0
-        return float(self.table.constants.min()), float(self.table.constants.max())
+        h = self.table.constants[:, :, 0]
+        return float(h.min()), float(h.max())
 
     def unknown(self, state: State, action: int) -> bool:
         """False: optimism about tables is not selective, it freezes pairs (`TabularOptimism.freeze_at`)."""
@@ -239,7 +247,7 @@ def _rule(
     known = model.problem
     reward = np.zeros((0, 0, 0)) if known.reward is None else known.reward
     return Rule(
-        reward=np.ascontiguousarray(reward),
+        reward=np.require(reward, requirements=["C", "W"]),  # pointers are compiled for arrays that can be written
         parameters=optimism.parameters(known.states, known.actions),
         preference=_preference(ties, known.actions),
         gamma=known.gamma,
@@ -255,6 +263,8 @@ def _rule(
         asks_certainty=optimism.asks_certainty,
         draws=optimism.draws,
         ends=known.ends,
+        prior=float(known.prior),
+        lookahead=0 if optimism.lookahead is None else compile_lookahead(optimism.lookahead).address,
     )
 
 

@@ -48,6 +48,15 @@ def uniform(stream: NDArray[np.uint64]) -> float:
 
 
 @compiled
+def branch(stream: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
+    """Into `out` (4,) a stream of its own that begins where `stream`, which it steps, says."""
+    for i in range(4):
+        out[i] = np.uint64(uniform(stream) * 9007199254740992.0) << np.uint64(11)
+    out[3] |= np.uint64(1)
+    uniform(out)  # so that every word decides the first number
+
+
+@compiled
 def begin_streams(words: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
     """PCG64's state after seeding with words (n, 4), as `uniform` steps it, into out (n, 4).
 

@@ -6,35 +6,38 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hreach.files import write_text
-from hreach.report.figures import Band, promises_figure, save
+from hreach.report.html.figure import FigureShown
 from hreach.report.html.page import Section
+from hreach.report.promised_figures import Audited, figures_of, shared_notes
 from hreach.report.rows import PromiseRow
-from hreach.studies.results import AuditedRun
-from hreach.studies.spec import AgentSpec, Study
+from hreach.studies.spec import Study
 
 ANCHOR = "promises"
 TITLE = "Promise and truth"
 CSV = "tables/promises.csv"
-COUNTED = ("bad_steps", "anytime_error", "exploring_steps", "exploration_over")  # each with least and most of the runs
+COUNTED = ("bad_steps", "anytime_error", "certified", "optimality", "exploring_steps", "exploration_over")
 COLUMNS = [
     *("study", "algorithm", "h", "eps", "delta", "steps", "runs"),
-    *(f"{name}{end}" for name in COUNTED for end in ("", "_least", "_most")),
-    *("bad_steps_bound", "anytime_error_bound", "exploring_steps_bound", "lemma_1_violations", "kept", "why"),
+    *(f"{name}{end}" for name in COUNTED for end in ("", "_least", "_most")),  # of the runs
+    *("bad_steps_bound", "anytime_error_bound", "exploring_steps_bound", "false_runs", "lemma_1_violations", "kept"),
+    "why",
 ]
-DRAWN_BOUND = "PAC-RMDP(8)"
-COARSE = "bad steps and average loss are counted at checkpoints, each standing for the steps to the next"  # all are
 TEXT = """
-What the paper promises, beside what happened in runs whose truth is known. Theorem 1 bounds the ε-bad steps of an \
-agent, those worse by more than ε than the best that h more samples of each pair could reach. Such worst-case bounds \
-are far above what is measured. They are proved for an agent that stops learning a pair after m samples \
-(freeze_at="theory"); m is in the millions here, so these runs, which never stop learning, are the same.
+What was promised, beside what happened in runs whose truth is known. A certificate is computed from what an agent has \
+seen, and from nothing else: with probability 1 − δ its policy, frozen, is at no time farther below the best that h \
+more samples of each pair could show than the certified gap, nor farther below the optimum than another one. \
+Here the truth is known, so every certificate can be held against it.
+
+The paper's bounds are worst cases, fixed before the first step. Theorem 1 bounds the ε-bad steps of an agent, those \
+worse by more than ε than the best that h more samples of each pair could reach. They are proved for an agent that \
+stops learning a pair after m samples (freeze_at="theory"); m is in the millions here, so these runs, which never \
+stop learning, are the same.
 
 ε is a tenth of the range of values, δ is 0.1, h is the agent's own. MBIE has none, and the theorem promises \
 nothing for it: it is judged by h = 8, to compare. Explicit exploration is over once the agent's value stays within ε \
@@ -42,29 +45,16 @@ of its model's value without optimism (Definition 3).
 """
 
 
-@dataclass(frozen=True)
-class Audited:
-    """A row of a study and the audits of its first runs."""
-
-    spec: AgentSpec
-    runs: Sequence[AuditedRun]
-
-    @property
-    def errors(self) -> NDArray[np.float64]:
-        """Measured anytime errors, (runs, checkpoints)."""
-        return np.array([run.error for run in self.runs])
-
-
 Judged = tuple[str, Study, Sequence[Audited]]  # a study's name, the study, and its rows that were audited
 
 
 def section(out: Path, studies: Iterable[Judged]) -> Section:
-    """Write the table and a figure for each study; the part of the page."""
+    """Write the table and the figures of each study; the part of the page."""
     rows: list[PromiseRow] = []
-    figures = []
+    figures: list[FigureShown] = []
     for name, study, found in studies:
-        rows += [promise_row(study, one, _shared_notes(found)) for one in found]
-        figures.append(_figure(out, f"{ANCHOR}-{name}", study, found))
+        rows += [promise_row(study, one, shared_notes(found)) for one in found]
+        figures += figures_of(out / "figures", f"{ANCHOR}-{name}", study, found)
     write_text(out / CSV, to_csv(rows))
     return Section(ANCHOR, TITLE, TEXT, figures, rows, CSV)
 
@@ -73,12 +63,13 @@ def promise_row(study: Study, one: Audited, shared: Sequence[str] = ()) -> Promi
     """One line of the table; `shared` notes are told elsewhere."""
     first = one.runs[0]
     over = [np.inf if run.exploration_over is None else run.exploration_over for run in one.runs]
+    gaps = [float(run.certified_gap[-1]) for run in one.runs]
     many = "1 run" if len(one.runs) == 1 else f"{len(one.runs)} runs"
     notes = [*dict.fromkeys(note for run in one.runs for note in run.notes if note not in shared)]
     if not first.own_reach:
         notes.append(f"has no h of its own: judged by h = {first.h}")
     return PromiseRow(
-        algorithm=one.spec.label,
+        algorithm=one.name,
         variant=f"{study.title}: {many} of {first.steps} steps, ε = {first.eps:.3g}",
         study=study.title,
         eps=first.eps,
@@ -91,6 +82,9 @@ def promise_row(study: Study, one: Audited, shared: Sequence[str] = ()) -> Promi
         anytime_error=_middle(one.errors[:, -1]),
         anytime_error_bound=float(first.bound[-1]) if first.promised else None,
         largest=first.largest,
+        certified=None if np.isnan(gaps).any() else _middle(gaps),
+        optimality=_middle([float(run.optimality_gap[-1]) for run in one.runs]),
+        false_runs=sum(run.false > 0 for run in one.runs),
         exploring_steps=_middle([run.exploring_steps.measured for run in one.runs]),
         exploring_steps_bound=first.exploring_steps.bound if first.promised else None,
         exploration_over=_middle(over),
@@ -115,7 +109,8 @@ def to_csv(rows: Iterable[PromiseRow]) -> str:
     for row in rows:
         cells = {**row.__dict__}
         for name in COUNTED:
-            cells |= zip((name, f"{name}_least", f"{name}_most"), cells[name], strict=True)
+            of_runs = cells[name] or (math.nan,) * 3
+            cells |= zip((name, f"{name}_least", f"{name}_most"), of_runs, strict=True)
         writer.writerow(_written(cells[name]) for name in COLUMNS)
     return out.getvalue()
 
@@ -136,32 +131,3 @@ def _written(cell: object) -> object:
 def _middle(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float, float]:
     """(median, least, most) of one number for each run."""
     return float(np.median(values)), float(np.min(values)), float(np.max(values))
-
-
-def _shared_notes(found: Sequence[Audited]) -> list[str]:
-    """The notes that every audit has."""
-    runs = [run for one in found for run in one.runs]
-    return [note for note in runs[0].notes if all(note in run.notes for run in runs)] if runs else []
-
-
-def _figure(out: Path, name: str, study: Study, found: Sequence[Audited]) -> tuple[str, str]:
-    """(caption, svg): the anytime error of every algorithm, and the bound of one."""
-    first = found[0].runs[0]
-    bands = [_band(one) for one in found]
-    drawn = next((run for one in found if one.spec.label == DRAWN_BOUND for run in one.runs[:1]), None)
-    line = None if drawn is None else (f"bound of {DRAWN_BOUND}", drawn.step, drawn.bound)
-    title = f"{study.title}: promise and truth"
-    figure = promises_figure(bands, line, title=title, eps=first.eps, largest=first.largest)
-    runs = len(found[0].runs)
-    shown = "one run" if runs == 1 else f"line: median of {runs} runs, band: their range"
-    caption = (
-        f"{study.title}: how far the agent's policy at step t is below the h-reachable optimum; {shown}. "
-        f"Above r_max/(1−γ) = {first.largest:.3g} a bound promises nothing."
-    )
-    notes = "".join(f" Note: {note}." for note in _shared_notes(found) if note != COARSE)
-    return caption + notes, save(figure, out / "figures", name)
-
-
-def _band(one: Audited) -> Band:
-    errors = one.errors
-    return Band(one.spec.label, one.runs[0].step, np.median(errors, axis=0), errors.min(axis=0), errors.max(axis=0))

@@ -19,7 +19,7 @@ _LONGEST = 100  # letters of a name: with endings and temporary names, far below
 
 
 def publish(out: Path, finished: Sequence[Finished]) -> Path:
-    """Write DIR/tables/*.csv, DIR/figures/*.svg|png and the page, DIR/report.html or as `_page`; return its path."""
+    """Write DIR/tables/*.csv, DIR/figures/*.svg|png and the page, DIR/report.html or as `page_of`; return its path."""
     for folder in ("tables", "figures"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     sections = [done.section(out) for done in finished]
@@ -28,7 +28,7 @@ def publish(out: Path, finished: Sequence[Finished]) -> Path:
     if judged:
         sections.append(promises.section(out, judged))
         facts[promises.TITLE] = promises.settings(judged)
-    page = _page(out, [done.name for done in finished])
+    page = page_of(out, [done.name for done in finished])
     write_text(page, render(_title(finished), _lead(finished), sections, facts))
     return page
 
@@ -43,7 +43,10 @@ def check_folder(out: Path) -> None:
 def _title(finished: Sequence[Finished]) -> str:
     if all(done.record.paper for done in finished):
         return TITLE
-    return ", ".join(done.study.title for done in finished)
+    titles = [done.study.title for done in finished]
+    of_file = {title.rpartition(": ")[0] for title in titles}  # those of one file have one title, and then their domain
+    shared = of_file.pop() if len(of_file) == 1 and len(titles) > 1 else ""
+    return shared or ", ".join(titles)
 
 
 def _lead(finished: Sequence[Finished]) -> str:
@@ -65,8 +68,8 @@ def _lead(finished: Sequence[Finished]) -> str:
     return lead
 
 
-def _page(out: Path, studies: Sequence[str]) -> Path:
-    """DIR/report.html, or DIR/report-STUDIES.html where that is the page of other studies."""
+def page_of(out: Path, studies: Sequence[str]) -> Path:
+    """Where the page of studies is, or goes: DIR/report.html, or DIR/report-STUDIES.html if that is of other ones."""
     page = out / "report.html"
     there = set(re.findall(r'<section id="([^"]+)">', page.read_text("utf-8"))) if page.is_file() else set()
     if not there or there - {PROVENANCE, promises.ANCHOR} == set(studies):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hreach.report.estimates import NOTHING, Estimates
+
 
 @dataclass(frozen=True)
 class Row:
     """One algorithm in one variant: what we measured and, where the paper has it, what it printed.
 
     `informative` says whether the printed numbers tell the setting from most of those around it (None: not printed).
+    `sure` is about the mean.
     """
 
     algorithm: str
@@ -25,6 +28,7 @@ class Row:
     verdict: str
     note: str
     informative: bool | None = None
+    sure: Estimates = NOTHING
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class EpisodeRow:
     total, last10   mean total reward of a run's episodes, and of its last ten
     goals           episodes of a run that terminated
     final           mean total reward of the final episodes without exploration, if there were any
+    sure            about `total`
     """
 
     algorithm: str
@@ -52,6 +57,7 @@ class EpisodeRow:
     final_p90: float | None
     runs: int
     note: str
+    sure: Estimates = NOTHING
 
 
 @dataclass(frozen=True)
@@ -60,9 +66,11 @@ class PromiseRow:
 
     bad_steps, exploring_steps   of a run's `steps`, and their bounds by Theorem 1 and Corollary 2
     anytime_error                at the last step, and its bound, which says nothing unless it is below `largest`
+    certified, optimality        at the last step, at most: the error by a certificate (None: it says nothing of it),
+                                 and the gap to V*; false_runs: runs in which a certificate was false
     exploration_over             the step from which on no step explores explicitly; infinite if the last one does
     lemma_1_violations           in all runs together
-    kept                         whether no promise was broken; None where nothing was promised
+    kept                         whether no promise of the paper was broken; None where nothing was promised
     why                          why Theorem 1's bound says nothing, "" if it does
     """
 
@@ -79,6 +87,9 @@ class PromiseRow:
     anytime_error: tuple[float, float, float]
     anytime_error_bound: float | None
     largest: float
+    certified: tuple[float, float, float] | None
+    optimality: tuple[float, float, float]
+    false_runs: int
     exploring_steps: tuple[float, float, float]
     exploring_steps_bound: float | None
     exploration_over: tuple[float, float, float]

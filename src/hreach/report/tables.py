@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
 
 from hreach.report.claims import statistic
+from hreach.report.estimates import Estimates, estimates_of
 from hreach.report.rows import EpisodeRow, Row
 from hreach.report.verdicts import AS_DEFINED, AS_PRINTED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 from hreach.statistics import Array, summarise
@@ -73,26 +74,32 @@ def misses(values: Array, printed: Printed) -> list[str]:
     return found
 
 
-def table_of(study: Study, results: Iterable[tuple[AgentSpec, Result]]) -> list[Row] | list[EpisodeRow]:
+def table_of(study: Study, results: Sequence[tuple[AgentSpec, Result]]) -> list[Row] | list[EpisodeRow]:
     """One row for each agent of a study."""
     if study.episodes is not None:
-        return [_episode_row(spec, result) for spec, result in results]
+        sure = estimates_of([statistic("total", result) for _, result in results], [s.variant for s, _ in results])
+        return [replace(_episode_row(*each), sure=known) for each, known in zip(results, sure, strict=True)]
     return rows(results, load_printed(study.printed) if study.printed else {})
 
 
-def rows(results: Iterable[tuple[AgentSpec, Result]], printed: dict[str, Printed]) -> list[Row]:
+def rows(results: Sequence[tuple[AgentSpec, Result]], printed: dict[str, Printed]) -> list[Row]:
     """One row for each agent of a study by steps; rows "as printed" and "as defined" are judged."""
-    return [_row(spec, result.average_reward[:, -1], printed) for spec, result in results]
+    ends = [result.average_reward[:, -1] for _, result in results]
+    sure = estimates_of(ends, [spec.variant for spec, _ in results])
+    specs = [spec for spec, _ in results]
+    return [replace(_row(s, end, printed), sure=known) for s, end, known in zip(specs, ends, sure, strict=True)]
 
 
 def to_csv(table: Sequence[Row] | Sequence[EpisodeRow]) -> str:
-    """The table as CSV, numbers in full; its columns are the fields of a row, without the note."""
-    columns = [field.name for field in fields(table[0]) if field.name != "note"]
+    """The table as CSV, numbers in full; its columns are the fields of a row, without the note, and of `Estimates`."""
+    columns = [field.name for field in fields(table[0]) if field.name not in ("note", "sure")]
+    columns += [field.name for field in fields(Estimates)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in table:
-        cells = (vars(row)[name] for name in columns)
+        known = {**vars(row), **asdict(row.sure)}
+        cells = (known[name] for name in columns)
         writer.writerow([f"{c:.6g}" if isinstance(c, float) else "" if c is None else c for c in cells])
     return out.getvalue()
 

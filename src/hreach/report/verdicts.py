@@ -80,15 +80,37 @@ def _counted(whose: str, counts: Counter[str]) -> str:
 
 
 def promises_summary(rows: Sequence[PromiseRow]) -> str:
-    """Say in one sentence whether what was promised was kept, and whether it said anything."""
+    """Say in a sentence or two whether what was promised was kept, and what it said."""
     if not rows:
         return ""
-    broken = [f"{row.algorithm} ({row.study})" for row in rows if row.kept is False]
+    broken = [f"{row.algorithm} ({row.study})" for row in rows if row.kept is False or too_often_false(row)]
     if broken:
         return f"Not every promise was kept: {', '.join(broken)}."
-    if all(row.kept is None for row in rows):
-        return "No promise was broken; none of them says anything about so few steps."
-    return "Every promise was kept."
+    runs, false = sum(row.runs for row in rows), sum(row.false_runs for row in rows)
+    told = "no certificate was false" if false == 0 else f"certificates were false in {false}, within δ"
+    return f"No promise was broken: in {runs} runs {told}{_said_by_certificates(rows)}. {_said_by_theorem(rows)}"
+
+
+def too_often_false(row: PromiseRow) -> bool:
+    """Whether a certificate was false in more than the share delta of the runs."""
+    return row.false_runs > row.delta * row.runs
+
+
+def _said_by_certificates(rows: Sequence[PromiseRow]) -> str:
+    """The range of what certificates said of the error, as shares of the largest value."""
+    shares = [row.certified[0] / row.largest for row in rows if row.certified is not None]
+    if not shares:
+        return ""
+    steps = sorted({row.steps for row in rows})
+    after = " to ".join(str(n) for n in dict.fromkeys((steps[0], steps[-1])))
+    return f", and after {after} steps they bound the error by {min(shares):.0%} to {max(shares):.0%} of the range"
+
+
+def _said_by_theorem(rows: Sequence[PromiseRow]) -> str:
+    promised = [row for row in rows if row.kept is not None]
+    if not promised:
+        return "The theorem's bounds say nothing about so few steps."
+    return f"The theorem's bounds say something of {len(promised)} of {len(rows)} rows."
 
 
 def _plural(verdict: str, count: int) -> str:

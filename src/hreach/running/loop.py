@@ -3,53 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import partial
 from math import inf, isfinite
+from pathlib import Path
 from typing import SupportsFloat
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hreach.errors import InputError, finite, require, shown, whole
-from hreach.protocols import Acts, Environment, State, States
+from hreach.protocols import Acts, Environment, State, Until
 from hreach.randomness.seeding import check_seed
+from hreach.running.keeping import Journey, keep_going
+from hreach.running.looking import Watch
+from hreach.running.pace import Pace, pace_of
 from hreach.running.progress import Telling, Told, telling
+from hreach.running.record import Record, Run
+
+__all__ = ["Run", "run"]
 
 _OLD = "a wrapper such as shimmy's GymV21CompatibilityV0 does that for an environment of the older gym"
 _RESET = f"(observation, info): {_OLD}"
 _STEP = f"(observation, reward, terminated, truncated, info): {_OLD}"
-
-
-@dataclass(frozen=True)
-class Run:
-    """What happened: arrays of length `steps` (states: with the shape of an observation), and when episodes ended.
-
-    ended, terminated   the last step of each episode that ended, and whether by the environment's rules (such as at a
-                        goal), not for lack of time
-    next_states         the state after each step, before a new episode begins
-    """
-
-    rewards: NDArray[np.float64]
-    states: States
-    actions: NDArray[np.int64]
-    ended: NDArray[np.int64]
-    terminated: NDArray[np.bool_]
-    next_states: States
-
-    @property
-    def last_state(self) -> States:
-        """The state after the last step."""
-        return np.asarray(self.next_states[-1])
-
-    @property
-    def average_reward(self) -> float:
-        """Reward per step over the whole run."""
-        return float(self.rewards.mean())
-
-    @property
-    def episode_rewards(self) -> NDArray[np.float64]:
-        """Total reward of each episode that ended."""
-        return np.diff(np.cumsum(self.rewards)[self.ended], prepend=0.0)
 
 
 def run(
@@ -60,6 +35,9 @@ def run(
     *,
     episodes: int | None = None,
     progress: Telling = None,
+    checkpoint: str | Path | None = None,
+    every: float | Pace = 60.0,
+    until: Until | None = None,
 ) -> Run:
     """Let `agent` act in a Gymnasium environment for `steps` steps, or until `episodes` episodes have ended.
 
@@ -68,6 +46,12 @@ def run(
 
     If the environment or the agent raises, or at Ctrl-C, the exception reaches the caller as it is, and its attribute
     `run` holds the `Run` of the steps that were finished; the agent keeps what it learnt.
+
+    `checkpoint` is a file that holds the run so far, written every `every` seconds: if it is there, the run goes on
+    from it, and ends as if it had never stopped (`hreach.running.keeping`). It is removed when the run is complete.
+
+    `until` is a rule that ends the run earlier, `hreach.Certified` or `hreach.Aim`; it is asked between steps, at times
+    that lie at most 15 % apart (`hreach.guarantees.stopping`), and `stopped` of what is returned says why it did.
 
     >>> import hreach
     >>> env = hreach.make_domain("chain")
@@ -79,56 +63,43 @@ def run(
     wanted = inf if episodes is None else whole("episodes", episodes, 1)
     check_seed(seed)
     total, unit = (wanted, "episodes") if steps is None else (last, "steps")
-    record = _Record()
+    record = Record()
+    watch = None if until is None else Watch(until, agent, record)
     with telling(progress, int(total), unit) as told:
+        tell = (told, None) if unit == "steps" else (None, told)
+        advance = partial(_go, env, agent, wanted, record, tell)
+        if watch is not None:
+            advance = partial(watch.advance, advance)
         try:
-            _go(env, agent, last, wanted, seed, record, (told, None) if unit == "steps" else (None, told))
+            if checkpoint is None:
+                advance(_reset(env, seed), last)
+            else:
+                journey = Journey(env, agent, record, seed, last, wanted, watch)
+                keep_going(journey, partial(_reset, env, seed), advance, tell, Path(checkpoint), pace_of(every))
         except BaseException as error:
             done = record.run()
             error.run = done  # type: ignore[attr-defined]
             error.add_note(f"hreach.run: {len(done.rewards)} steps were finished; they are in `run` of this exception.")
             raise
-    return record.run()
-
-
-@dataclass(frozen=True)
-class _Record:
-    """The arrays of a `Run` while they grow."""
-
-    rewards: list[float] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
-    following: list[State] = field(default_factory=list)
-    actions: list[int] = field(default_factory=list)
-    ended: list[int] = field(default_factory=list)
-    goals: list[bool] = field(default_factory=list)
-
-    def run(self) -> Run:
-        """The steps of which everything is here: Ctrl-C may come in the middle of one, and `actions` is its last."""
-        steps, episodes = len(self.actions), len(self.goals)
-        return Run(
-            np.array(self.rewards[:steps], dtype=np.float64),
-            np.array(self.states[:steps]),
-            np.array(self.actions, dtype=np.int64),
-            np.array(self.ended[:episodes], dtype=np.int64),
-            np.array(self.goals, dtype=np.bool_),
-            np.array(self.following[:steps]),
-        )
+    return record.run() if watch is None else replace(record.run(), stopped=watch.why)
 
 
 def _go(
     env: Environment,
     agent: Acts,
-    last: float,
     wanted: float,
-    seed: int,
-    record: _Record,
+    record: Record,
     told: tuple[Told | None, Told | None],
-) -> None:
-    """The loop; `told` are those who count steps and those who count episodes."""
+    state: State,
+    last: float,
+) -> State:
+    """The loop, from `state` until there are `last` steps or `wanted` episodes; the state that it ends in.
+
+    `told` are those who count steps and those who count episodes.
+    """
     rewards, states, following, actions = record.rewards, record.states, record.following, record.actions
     ended, goals = record.ended, record.goals
     each_step, each_episode = told
-    state = _reset(env, seed)
     while len(rewards) < last and len(ended) < wanted:
         action = agent.act(state)
         outcome = env.step(action)
@@ -152,6 +123,7 @@ def _go(
             if each_episode is not None:
                 each_episode(1)
             state = _reset(env, None)
+    return state
 
 
 def _reset(env: Environment, seed: int | None) -> State:

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import repeat
+from threading import current_thread, main_thread
 from typing import NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import gymnasium
@@ -38,8 +40,8 @@ from hreach.protocols import Environment, Plain
 from hreach.randomness.seeding import Seed, run_seeds
 from hreach.randomness.streams import run_streams
 from hreach.registry import Params, Thing, import_plugins, reference
+from hreach.running.executors import make_executor, stopping, succeeded
 from hreach.running.loop import Run, run
-from hreach.running.processes import Processes
 from hreach.running.progress import Telling, Told, telling
 from hreach.running.runs import Runs
 
@@ -227,9 +229,9 @@ def _is_data(value: object) -> bool:
 def _in_processes(setting: Setting, seeds: NDArray[np.uint64], workers: int, told: Told | None) -> list[Earned]:
     tasks = [(setting, *pair) for pair in seeds.tolist()]
     done: dict[int, Earned] = {}
-    with Processes(min(workers, len(tasks))) as processes:
-        for i, finished in processes.run(_run_one, tasks):
-            done[i] = finished
+    with make_executor("processes", min(workers, len(tasks))) as executor:
+        for i, finished in executor.run(_run_one, tasks):
+            done[i] = succeeded(finished)
             if told is not None:
                 told(1)
     return [done[i] for i in range(len(tasks))]
@@ -288,8 +290,9 @@ def _compiled(
     told: Told | None,
 ) -> Runs:
     """Runs of the kernels, in threads."""
-    mdp = truth_of(env)
+    mdp, most = truth_of(env), template.optimism.lifetime
     assert mdp is not None
+    require(steps <= most, "lifetime", most, f"at least the number of steps, {steps}")
     world, streams, runs = _world(mdp), run_streams(seeds), len(seeds)
     reward = np.empty((runs, steps))
     over = np.empty((runs, steps if endings else 0), dtype=np.bool_)
@@ -335,17 +338,22 @@ def simulate_from(
 def in_threads(work: Callable[[T, NDArray[np.bool_]], R], parts: Iterable[T], workers: int) -> Iterator[R]:
     """work(part, stop) for every part, in order, by so many threads; Ctrl-C sets `stop` (1,), which ends compiled work.
 
-    The calling thread only waits: compiled code would not hear it.
+    The calling thread only waits: compiled code would not hear it. If it is a thread of an executor that is stopped,
+    `stop` is set too, and `CancelledError` keeps anybody from taking what was left half done for a result.
     """
-    stop = np.zeros(1, dtype=np.bool_)
-    pool = ThreadPoolExecutor(workers)
-    try:
-        yield from pool.map(work, parts, repeat(stop))
-    except BaseException:
-        stop[0] = True
-        pool.shutdown(cancel_futures=True)
-        raise
-    pool.shutdown()
+    stop = stopping()
+    direct = workers == 1 and current_thread() is not main_thread()  # this thread would not hear Ctrl-C anyway
+    with nullcontext() if direct else ThreadPoolExecutor(workers) as pool:
+        try:
+            for done in (map if pool is None else pool.map)(work, parts, repeat(stop)):
+                if stop[0]:
+                    raise CancelledError("stopped")
+                yield done
+        except BaseException:
+            stop[0] = True
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _world(mdp: TabularMDP) -> World:

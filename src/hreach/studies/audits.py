@@ -1,4 +1,4 @@
-"""Audits of a study: its own runs, the first ones of some rows, held against what the paper promises.
+"""Audits of a study: its own runs, the first ones of some rows, held against what the paper and certificates promise.
 
 An audit is a cell of its own: what is audited, with which settings, and by which code. It is kept in the same store as
 the runs, and found again there.
@@ -20,20 +20,22 @@ from hreach.guarantees.audit.record import known_problem, sizes_of_problem
 from hreach.problems.truth import truth_of
 from hreach.protocols import Environment
 from hreach.randomness.seeding import run_seeds
+from hreach.running.executors import succeeded
 from hreach.running.loop import run
-from hreach.running.processes import Processes
 from hreach.running.simulate import Setting
+from hreach.studies.audited import AuditedRun, Counted, OverReach
 from hreach.studies.code import AUDITING, PACKAGE, code_digest
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.identity import Data, id_of
 from hreach.studies.record import AuditedRow
-from hreach.studies.results import AuditedRun, Counted
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import Store
+from hreach.studies.workers import Workers, here
 
 PREFERRED = "as defined"  # the variant whose rows are audited, if the study has it
 FAMILIES = ("PAC-RMDP(1)", "PAC-RMDP(8)", "PAC-RMDP(16)", "MBIE", "BOLT")
-RUNS, CHECKPOINTS = 3, 30  # runs of a row at most: each takes 1 to 2 s on a chain, stepped twice in Python
+STUCK = "PAC-RMDP(1)"  # of which the other variants are audited too: with a first model of some weight it gets stuck
+RUNS, CHECKPOINTS = 3, 30  # runs of a row at most: each takes half a second on a chain, stepped twice in Python
 DELTA, PART_OF_TOP = 0.1, 0.1  # eps is this part of the range of values
 REACH = 8  # by which an agent without an h of its own is judged
 
@@ -70,17 +72,19 @@ def audited_runs(runs: int) -> int:
 
 
 def chosen(study: Study) -> list[AgentSpec]:
-    """One row for each of `FAMILIES` that the study has: the first one, of the preferred variant if any row is."""
+    """One row for each of `FAMILIES` that the study has, the first one, of the preferred variant if any row is; then
+    those of other variants that get stuck."""
     specs = study.variants.get(PREFERRED, study.agent)
     firsts = (next((s for s in specs if s.label == f or s.label.startswith(f"{f}(")), None) for f in FAMILIES)
-    return [spec for spec in firsts if spec is not None]
+    others = [spec for spec in study.agent if spec.label == STUCK and PREFERRED in study.variants]
+    return [*(spec for spec in firsts if spec is not None), *(s for s in others if s.variant != PREFERRED)]
 
 
 def run_audits(
     study: Study,
     store: Store,
     runs: int | None = None,
-    processes: Processes | None = None,
+    workers: Workers | None = None,
     watch: AuditWatch | None = None,
 ) -> list[AuditedRow]:
     """Audit the first runs of each chosen row of a study by steps; finished audits are not computed again."""
@@ -89,9 +93,9 @@ def run_audits(
     lacking = [(each, number) for each in cells for number in store.lacking(each.id, many)]
     tasks = [(each.cell.setting, each.h, each.cell.entropy, number) for each, number in lacking]
     progress = watch.audits(len(tasks)) if watch else None
-    for i, done in (processes or Processes(1)).run(audited, tasks):
+    for i, done in (workers or here()).stepped.run(audited, tasks):
         each, number = lacking[i]
-        store.write(each, number, done)
+        store.write(each, number, succeeded(done))
         if progress is not None:
             progress(1)
     rows = [study.agent.index(spec) for spec in chosen(study)]
@@ -125,7 +129,8 @@ def _agent(setting: Setting, env: Environment, seed: int) -> TableAgent:
 
 def _kept(found: Audit, own_reach: bool) -> AuditedRun:
     """What the report shows of an audit."""
-    bad, exploring = found.bad_steps, found.exploring_steps
+    bad, exploring, certified = found.bad_steps, found.exploring_steps, found.certified
+    curve = OverReach() if certified.curve is None else OverReach(*(tuple(part.tolist()) for part in certified.curve))
     return AuditedRun(
         h=int(found.h[-1]),
         own_reach=own_reach,
@@ -136,6 +141,12 @@ def _kept(found: Audit, own_reach: bool) -> AuditedRun:
         step=found.step,
         error=found.anytime_error,
         bound=found.anytime_bound,
+        certified_gap=certified.reachable_gap,
+        certified_error=certified.reachable_error,
+        optimality_gap=certified.optimality_gap,
+        optimality_error=certified.optimality_error,
+        curve=curve,
+        false=certified.violations,
         bad_steps=Counted(float(bad.measured), float(bad.bound), bad.why),
         exploring_steps=Counted(float(exploring.measured), float(exploring.bound), exploring.why),
         exploration_over=None if found.exploration_over is None else int(found.exploration_over),

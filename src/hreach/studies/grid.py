@@ -6,18 +6,20 @@ and its results are found again by its id; two rows of a study that ask for the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from hreach.agents import find_agent, find_part, kind_of
 from hreach.agents.make import make_linear, make_tabular
-from hreach.domains import find_domain
+from hreach.domains import find_domain, make_domain
 from hreach.problems.truth import truth_of
 from hreach.registry import Factory, Found, defaults_of, import_plugins, source_digest
 from hreach.running.simulate import Setting
 from hreach.studies.code import code_digest
 from hreach.studies.identity import Data, digest, id_of, normal
+from hreach.studies.results import MARKS, SCHEMA
 from hreach.studies.spec import AgentSpec, Study
 
 
@@ -25,8 +27,8 @@ from hreach.studies.spec import AgentSpec, Study
 class Cell:
     """What to simulate; `id` names its results, `entropy` seeds its runs together with the run's number.
 
-    A run has `steps` steps, or `episodes` episodes of learning and then `final_episodes` without. `plugins` are modules
-    to import first.
+    A run has `steps` steps, of which `marks` are kept, or `episodes` episodes of learning and then `final_episodes`
+    without. `plugins` are modules to import first.
     """
 
     domain: str
@@ -38,6 +40,7 @@ class Cell:
     episodes: int | None = None
     final_episodes: int = 0
     plugins: tuple[str, ...] = ()
+    marks: int = MARKS
 
     @property
     def setting(self) -> Setting:
@@ -58,8 +61,15 @@ class Cell:
         """
         names = ("domain", "domain_params", "agent", "params")
         length = {"steps": self.steps, "episodes": self.episodes, "final_episodes": self.final_episodes}
-        known = dict(zip(names, self._content, strict=True)) | length | {"seed": self.seed, "code": code_digest()}
-        return known | ({"sources": self._sources} if self._sources else {})
+        own = {"seed": self.seed, "marks": self.marks, "schema": SCHEMA, "code": code_digest()}
+        known = dict(zip(names, self._content, strict=True)) | length | own
+        return known | ({"sources": self.sources} if self.sources else {})
+
+    @property
+    def code(self) -> str:
+        """The code that decides its results, in this process: hreach's, and that of every module that is named."""
+        here = replace(self)  # without what another process may have found
+        return digest([code_digest(), here.sources])[:16]
 
     @cached_property
     def entropy(self) -> list[int]:
@@ -85,7 +95,8 @@ class Cell:
         return [find_part(kind, name) for kind, name in named if isinstance(name, str)]
 
     @cached_property
-    def _sources(self) -> dict[str, str]:
+    def sources(self) -> dict[str, str]:
+        """A digest of each module that is named and is not hreach's own."""
         modules = {*self.plugins, *(module for found in (*self._found, *self._parts) for module in found.modules)}
         return {module: source_digest(module) for module in sorted(modules)}
 
@@ -102,8 +113,8 @@ class Cell:
         params = _without(normal(self.params), defaults)
         if kind == "problem":
             params = {"prior": defaults["prior"], "tolerance": defaults["tolerance"], **params}
-            mdp = truth_of(self.setting.environment()) if "gamma" not in params else None
-            params |= {} if mdp is None else {"gamma": normal(mdp.gamma)}
+            gamma = None if "gamma" in params else _discount(self.domain, self.domain_params)
+            params |= {} if gamma is None else {"gamma": normal(gamma)}
         return [
             self.domain,
             _without(normal(self.domain_params), normal(defaults_of(domain.factory))),
@@ -125,7 +136,24 @@ def cell_of(study: Study, spec: AgentSpec) -> Cell:
         spec.episodes or study.episodes,
         0 if spec.reference else study.final_episodes,
         tuple(study.plugins),
+        study.marks,
     )
+
+
+def _discount(domain: str, params: Data) -> float | None:
+    """The discount that a domain tells."""
+    try:
+        return _known_discount(domain, json.dumps(params))
+    except TypeError:  # a date, which TOML has and JSON has not
+        mdp = truth_of(make_domain(domain, **params))
+        return None if mdp is None else mdp.gamma
+
+
+@lru_cache(maxsize=1024)
+def _known_discount(domain: str, params: str) -> float | None:
+    """The same, once for all rows of a study."""
+    mdp = truth_of(make_domain(domain, **json.loads(params)))
+    return None if mdp is None else mdp.gamma
 
 
 def _both(shared: Factory, own: Factory) -> dict[str, object]:

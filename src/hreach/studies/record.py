@@ -1,15 +1,17 @@
-"""A finished study in the store: what it was, and where its results are.
+"""A study in the store: what it is, and where its results are.
 
     DIR/studies/<name>.json
 
-With the shards that it names, this is all that a report needs.
+It is written when the study begins, and again when it is finished. With the shards that it names, this is all that a
+report needs, and all that is needed to say how far a study is.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from hreach.domains import make_domain
 from hreach.errors import InputError, unknown_name
@@ -18,6 +20,7 @@ from hreach.problems.truth import truth_of
 from hreach.studies.spec import Strict, Study
 
 FOLDER = "studies"
+_CELL = re.compile(r"[0-9a-f]{16}")
 
 
 class AuditedRow(Strict):
@@ -29,10 +32,15 @@ class AuditedRow(Strict):
 
 
 class Record(Strict):
-    """A study that was run.
+    """A study that was begun.
 
     cells     the id of each row's cell, in the order of the rows
-    runs      so many of each
+    runs      so many of each at most
+    used      so many of each row: fewer than `runs` where `until` stopped it, 0 where some of them failed; of a study
+              that is not finished nothing
+    key       a digest of the file that it came from and of the code that decides results
+    parts     how many studies that file has
+    sources   digests of the modules that it names and that are not hreach's
     seconds   that the last call took
     audits    the rows that were audited
     optimum   average reward of the optimal policy, where the domain tells its truth and the study is by steps
@@ -43,7 +51,11 @@ class Record(Strict):
     study: Study
     cells: list[str]
     runs: int
-    seconds: float
+    used: list[int] = Field(default_factory=list)
+    key: str = ""
+    parts: int = 1
+    sources: dict[str, str] = Field(default_factory=dict)
+    seconds: float = 0.0
     audits: list[AuditedRow] = Field(default_factory=list)
     optimum: float | None = None
     paper: bool = False
@@ -56,7 +68,7 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def names_in(folder: Path) -> list[str]:
-    """Names of the studies that were finished in a folder, the one that was finished first first."""
+    """Names of the studies that were begun in a folder, the one that was changed first first."""
     files = sorted((folder / FOLDER).glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
     return [path.stem for path in files]
 
@@ -68,9 +80,21 @@ def read_record(folder: Path, name: str) -> Record:
         raise unknown_name("study", name, known)
     path = folder / FOLDER / f"{name}.json"
     try:
-        return Record.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+        record = Record.model_validate_json(path.read_bytes())
+        if record.name != name or not _fits(record):
+            raise ValueError("it is another study's, or its parts are of several")
+    except (OSError, ValueError) as error:
         raise InputError(f"{str(path)!r} is not the record of a study; delete it and run the study again.") from error
+    return record
+
+
+def _fits(record: Record) -> bool:
+    """Whether its parts are of one study, and its cells are names of folders of the store and of nothing else."""
+    rows = len(record.study.agent)
+    cells = [*record.cells, *(each.cell for each in record.audits)]
+    audited = all(0 <= each.row < rows for each in record.audits)
+    lengths = len(record.cells) == rows and len(record.used) in (0, rows)
+    return audited and lengths and all(map(_CELL.fullmatch, cells))
 
 
 def optimum_of(study: Study) -> float | None:

@@ -13,7 +13,7 @@ Its columns in the store have a row for each mark of each run,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -21,16 +21,17 @@ from numpy.typing import NDArray
 
 from hreach.studies.identity import Data
 
-CHECKPOINTS = 100
+MARKS = 100  # points of a run by steps that are kept, unless the study asks for another number
+SCHEMA = 3  # of the columns and what stands beside them: shards of another one are not looked for
 LEARNING, FINAL = "learning", "final"
 Column = NDArray[Any]  # of numbers or texts
 Columns = dict[str, Column]
 Array = NDArray[np.float64]
 
 
-def checkpoints(steps: int) -> NDArray[np.int64]:
-    """Steps at which the total reward is kept: evenly spread, the last one included."""
-    return np.unique(np.ceil(np.linspace(0, steps, CHECKPOINTS + 1)[1:]).astype(np.int64))
+def marks_of(steps: int, marks: int) -> NDArray[np.int64]:
+    """Steps at which the total reward is kept: `marks` of them, evenly spread, the last one included."""
+    return np.unique(np.ceil(np.linspace(0, steps, marks + 1)[1:]).astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Result:
     """What a cell earned.
 
     by       what a run is measured in, "steps" or "episodes"
-    at       (marks,): the checkpoints, or the numbers of the episodes
+    at       (marks,): the steps of the marks, or the numbers of the episodes
     last     the last of the final episodes of run 0, if it had any
     agent    the constants in force, by steps at the beginning, by episodes at the end of run 0
     makers   who computed, each once
@@ -129,6 +130,13 @@ class Result:
         return about
 
 
+def joined(parts: Sequence[Result]) -> Result:
+    """The runs of all parts, in order; what stands beside the columns is that of the first."""
+    one = parts[0]
+    phases = (Phase.joined([part.learning for part in parts]), Phase.joined([part.final for part in parts]))
+    return Result(one.by, one.at, *phases, one.agent, one.last, one.makers)
+
+
 def result_of(shards: Sequence[tuple[slice, Columns, Data]]) -> Result:
     """The runs of shards, in order, from (which of its runs, columns, about) of each."""
     parts = [_phases(columns, which) for which, columns, _ in shards]
@@ -168,65 +176,3 @@ def _episode(saved: Data | None) -> Episode | None:
     if saved is None:
         return None
     return Episode(np.array(saved["states"]), np.array(saved["actions"], dtype=np.int64), np.array(saved["rewards"]))
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A number of steps that was measured, what was promised ("at most"), and why that says nothing ("" if it does)."""
-
-    measured: float
-    bound: float
-    why: str
-
-
-@dataclass(frozen=True)
-class AuditedRun:
-    """A run held against what was promised (`hreach.guarantees.audit`); arrays are over the checkpoints, (C,).
-
-    own_reach          whether h is the agent's own
-    largest            the largest value there is: an error as large promises nothing
-    step               the checkpoints
-    error, bound       the anytime error, and its bound by Corollary 1
-    exploration_over   the step from which on no step explores explicitly; None if the last one does
-    violations         of Lemma 1
-    promised           whether Theorem 1 is about this agent and this h at all
-    kept               whether everything that was promised was kept; None if nothing was
-    """
-
-    h: int
-    own_reach: bool
-    eps: float
-    delta: float
-    steps: int
-    largest: float
-    step: NDArray[np.int64]
-    error: Array
-    bound: Array
-    bad_steps: Counted
-    exploring_steps: Counted
-    exploration_over: int | None
-    violations: int
-    promised: bool
-    kept: bool | None
-    notes: tuple[str, ...] = field(default=())
-
-    def columns(self, first: int) -> Columns:
-        """The columns of the store, of the run of this number."""
-        run = np.full(len(self.step), first, dtype=np.int32)
-        return {"run": run, "step": self.step.astype(np.int32), "error": self.error, "bound": self.bound}
-
-    def about(self, first: int) -> Data:
-        """Everything but the columns."""
-        arrays = ("step", "error", "bound")
-        rest = {name: value for name, value in vars(self).items() if name not in arrays}
-        counted = {name: vars(rest[name]) for name in ("bad_steps", "exploring_steps")}
-        return {"audit": rest | counted | {"notes": list(self.notes)}}
-
-
-def audited_of(columns: Columns, about: Data) -> AuditedRun:
-    """An audited run from its shard."""
-    saved = dict(about["audit"])
-    for name in ("bad_steps", "exploring_steps"):
-        saved[name] = Counted(**saved[name])
-    saved["notes"] = tuple(saved["notes"])
-    return AuditedRun(step=columns["step"].astype(np.int64), error=columns["error"], bound=columns["bound"], **saved)

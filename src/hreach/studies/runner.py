@@ -1,25 +1,32 @@
-"""Running a study: what the store lacks is run, cell by cell.
+"""Running a study: what the store lacks is computed, shard by shard, and kept as soon as it is there.
 
-Rows that the kernels can run are simulated compiled, in threads. All others are stepped in Python, in processes, run by
-run; their runs are begun in the order of the rows without waiting for one another, so that at the end a core is idle
-for one run at most.
+Shards of all rows go to the workers one after the other without waiting for their row, so that no worker is idle before
+the last. A shard that fails, or whose worker died three times, is put into quarantine (`quarantine.py`) and the rest
+goes on; the next run tries it again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
-from hreach.agents import make_agent
-from hreach.running.processes import Processes
-from hreach.running.simulate import runs_compiled, simulate
+import numpy as np
+
+from hreach.running.executors import Failure
 from hreach.studies.grid import Cell, cell_of
+from hreach.studies.quarantine import Quarantine
 from hreach.studies.results import Result
 from hreach.studies.spec import AgentSpec, Study
-from hreach.studies.stepped import by_steps, run_stepped
-from hreach.studies.store import Store
+from hreach.studies.stepped import why_not_saved
+from hreach.studies.store import CHECKPOINTS, Range, Store
+from hreach.studies.until import Numbers, bounds_of, numbers_of, stops
+from hreach.studies.work import Computed, pending, simulated, stepped, which_compiled
+from hreach.studies.workers import Workers, here
 
-_SHARD_STEPS = 30_000_000  # rewards held in memory at once: 240 MB
+NONE: Numbers = np.empty(0)
+Shard = tuple[Cell, Range]
 
 
 class Watch(Protocol):
@@ -31,90 +38,163 @@ class Watch(Protocol):
     def end(self, spec: AgentSpec, result: Result) -> None:
         """A row is complete."""
 
+    def failed(self, spec: AgentSpec, runs: Range, why: str) -> None:
+        """Some runs of a row could not be computed."""
+
+    def note(self, spec: AgentSpec, text: str) -> None:
+        """Something worth knowing of a row."""
+
 
 def run_study(
     study: Study,
     store: Store,
     runs: int | None = None,
-    processes: Processes | None = None,
+    workers: Workers | None = None,
     watch: Watch | None = None,
 ) -> list[tuple[AgentSpec, Result]]:
-    """Results of every row of a study, in its order; finished runs are not computed again.
+    """Results of the rows of a study, in its order; finished runs are not computed again.
 
-    `processes` are the workers, to be shared by studies, and their number is that of threads; without them what Python
-    steps is stepped in this process, and threads are as many as cores.
+    A row of which runs are missing in the end is left out: they failed, or are another machine's part.
+    Without `workers` everything is computed in this process.
     """
-    wanted = study.runs if runs is None else runs
-    cells = [cell_of(study, spec) for spec in study.agent]
-    begun = {cell.id: cell for cell in cells if store.missing(cell.id, wanted)}
-    compiled = {cell.id for cell in begun.values() if _is_compiled(cell)}
-    stepped = [cell for cell in begun.values() if cell.id not in compiled]
-    finished = _finished(store, stepped, wanted, processes or Processes(1))
-    threads = None if processes is None else processes.count
-    results = []
-    for spec, cell in zip(study.agent, cells, strict=True):
-        progress = watch.begin(spec, len(store.lacking(cell.id, wanted))) if watch else _nobody
-        if cell.id in compiled:
-            _simulate(cell, store, wanted, threads, progress)
+    going = _Going(study, store, study.runs if runs is None else runs, workers or here(), watch)
+    results = going.run()
+    return [(spec, results[cell]) for spec, cell in going.rows if cell in results]
+
+
+class _Going:
+    """A study while it runs.
+
+    rows      every row with the id of its cell; two rows may have one cell
+    cells     the cells, by id
+    needed    by cell, how many runs it needs, as far as is known; a cell with a failure is taken out
+    """
+
+    def __init__(self, study: Study, store: Store, most: int, workers: Workers, watch: Watch | None) -> None:
+        self.study, self.store, self.workers, self.watch, self.most = study, store, workers, watch, most
+        cells = [cell_of(study, spec) for spec in study.agent]
+        self.rows = [(spec, cell.id) for spec, cell in zip(study.agent, cells, strict=True)]
+        self.cells = {cell.id: cell for cell in cells}
+        self.needed = dict.fromkeys(self.cells, most)
+        self._specs: dict[str, list[AgentSpec]] = {cell: [] for cell in self.cells}
+        for spec, cell_id in self.rows:
+            self._specs[cell_id].append(spec)
+        self._results: dict[str, Result] = {}
+        self._progress: dict[str, list[Callable[[int], None]]] = {cell: [] for cell in self.cells}
+        self._compiled: dict[str, bool] = {}
+        self._unsaved: dict[str, str | None] = {}
+        self._numbers: dict[str, Numbers] = {}
+        self._quarantine = Quarantine(store.folder)
+
+    def run(self) -> dict[str, Result]:
+        """Compute what is missing, in one round, or with `until` in as many as it takes; the results, by cell."""
+        self._begin()
+        if self.study.until is None:
+            self._compute(self._pending())
         else:
-            _await(cell, store, wanted, finished, progress)
-        results.append((spec, store.read(cell.id, wanted)))
-        if watch:
-            watch.end(*results[-1])
-    return results
+            bounds = bounds_of(self.study)
+            while shards := self._round(bounds):
+                self._compute(shards)
+        for cell in filter(self._whole, self.needed):
+            self._end(cell)
+        return self._results
 
+    def _begin(self) -> None:
+        """Tell what is to come, and which rows are complete already."""
+        if self.watch is not None:
+            for spec, cell in self.rows:
+                left = sum(end - first for first, end in self.store.missing(cell, self.most))
+                self._progress[cell].append(self.watch.begin(spec, left))
+        if self.study.until is None:
+            for cell in filter(self._whole, self.cells):
+                self._end(cell)
 
-def _is_compiled(cell: Cell) -> bool:
-    if cell.steps is None:
-        return False
-    env = cell.setting.environment()
-    return runs_compiled(env, make_agent(cell.agent, env, **cell.params))
+    def _end(self, cell: str) -> None:
+        """Read the results of a cell that is complete, and tell of its rows, once."""
+        if cell in self._results:
+            return
+        self._results[cell] = self.store.read(cell, self.needed[cell])
+        if self.watch is not None:
+            for spec in self._specs[cell]:
+                self.watch.end(spec, self._results[cell])
 
+    def _round(self, bounds: tuple[float, float]) -> list[Shard]:
+        """The shards until the next look of `until`; none if every row may stop."""
+        assert self.study.until is not None
+        groups: list[list[str]] = []
+        for variant in self.study.variants:
+            cells = [cell for spec, cell in self.rows if spec.variant == variant and cell in self.needed]
+            groups.append(list(dict.fromkeys(cells)))
+        numbers = {cell: self._numbers_of(cell, bounds) for cell in self.needed}
+        self.needed = stops(self.study.until, [g for g in groups if g], numbers, bounds, self.most)
+        return self._pending()
 
-def _simulate(cell: Cell, store: Store, wanted: int, threads: int | None, progress: Callable[[int], None]) -> None:
-    """The runs of a compiled cell that the store lacks."""
-    assert cell.steps is not None
-    env, size = cell.setting.environment(), max(1, _SHARD_STEPS // cell.steps)
-    for first, end in (piece for gap in store.missing(cell.id, wanted) for piece in _pieces(*gap, size)):
-        done = simulate(
-            env,
-            cell.agent,
-            cell.params,
-            runs=end - first,
-            steps=cell.steps,
-            seed=cell.entropy,
-            first_run=first,
-            threads=threads,
-            progress=progress,
-        )
-        store.write(cell, first, by_steps(done.reward, done.agent))
+    def _numbers_of(self, cell: str, bounds: tuple[float, float]) -> Numbers:
+        """One number for each run that is there, from the first one on."""
+        gaps = self.store.missing(cell, self.most)
+        there = gaps[0][0] if gaps else self.most
+        if there != len(self._numbers.get(cell, ())):
+            self._numbers[cell] = numbers_of(self.store.read(cell, there), bounds)
+        return self._numbers.get(cell, NONE)
 
+    def _pending(self) -> list[Shard]:
+        """The shards that are missing; each is cut as its cell alone says."""
+        lacking = [self.cells[cell] for cell, runs in self.needed.items() if self.store.missing(cell, runs)]
+        self._compiled |= which_compiled(cell for cell in lacking if cell.id not in self._compiled)
+        found = []
+        for cell in lacking:
+            compiled, looks = self._compiled[cell.id], self.study.until is not None
+            pieces = pending(self.store, cell, self.needed[cell.id], compiled, looks=looks)
+            found += [(cell, piece) for piece in pieces if self.workers.take(cell.id, piece[0])]
+        return found
 
-def _await(
-    cell: Cell, store: Store, wanted: int, finished: Iterator[tuple[Cell, int]], progress: Callable[[int], None]
-) -> None:
-    """Wait until the store has the runs of a cell."""
-    left = store.lacking(cell.id, wanted)
-    while left:
-        other, number = next(finished)
-        if other.id == cell.id:
-            left.remove(number)
-            progress(1)
+    def _compute(self, shards: Sequence[Shard]) -> None:
+        """Compute shards and keep them; those of compiled cells first."""
+        left = Counter(cell.id for cell, _ in shards)
+        by_kernels = [(cell, piece) for cell, piece in shards if self._compiled[cell.id]]
+        by_python = [(cell, piece) for cell, piece in shards if not self._compiled[cell.id]]
+        every = self.workers.every
+        tasks = ((cell, *piece, self._checkpoints(cell, piece), every) for cell, piece in by_python)
+        for part, found in (
+            (by_kernels, self.workers.compiled.run(simulated, ((cell, *piece) for cell, piece in by_kernels))),
+            (by_python, self.workers.stepped.run(stepped, tasks)),
+        ):
+            for i, done in found:
+                cell, piece = part[i]
+                self._keep(cell, piece, done)
+                left[cell.id] -= 1
+                if left[cell.id] == 0 and self.study.until is None and self._whole(cell.id):
+                    self._end(cell.id)
 
+    def _whole(self, cell: str) -> bool:
+        return cell in self.needed and not self.store.missing(cell, self.needed[cell])
 
-def _finished(store: Store, cells: Sequence[Cell], wanted: int, processes: Processes) -> Iterator[tuple[Cell, int]]:
-    """(cell, number) of every run that the store lacks, each as soon as the store has it."""
-    lacking = [(cell, number) for cell in cells for number in store.lacking(cell.id, wanted)]
-    tasks = [(cell.setting, cell.final_episodes, cell.entropy, number) for cell, number in lacking]
-    for i, done in processes.run(run_stepped, tasks):
-        cell, number = lacking[i]
-        store.write(cell, number, done)
-        yield cell, number
+    def _checkpoints(self, cell: Cell, piece: Range) -> Path | None:
+        """Where a long run keeps how far it is, if workers see this folder and it can be saved; else that is said."""
+        if not self.workers.local or piece[1] - piece[0] > 1:
+            return None
+        if cell.id not in self._unsaved:
+            why = self._unsaved[cell.id] = why_not_saved(cell.setting)
+            if why is not None and self.watch is not None:
+                for spec in self._specs[cell.id]:
+                    self.watch.note(spec, f"a run that is stopped begins anew: {why}")
+        if self._unsaved[cell.id] is not None:
+            return None
+        folder = self.store.folder / CHECKPOINTS
+        folder.mkdir(exist_ok=True)
+        return folder
 
-
-def _nobody(runs: int) -> None:
-    """Nobody receives progress."""
-
-
-def _pieces(first: int, end: int, size: int) -> list[tuple[int, int]]:
-    return [(a, min(a + size, end)) for a in range(first, end, size)]
+    def _keep(self, cell: Cell, piece: Range, done: Computed | Failure) -> None:
+        if not isinstance(done, Failure) and done[0] != cell.code:
+            done = Failure("its worker has other code, of hreach or of a module that the study names", 1)
+        if isinstance(done, Failure):
+            self._quarantine.put(cell, piece, done.why, done.tries)
+            self.needed.pop(cell.id, None)
+            for spec in self._specs[cell.id]:
+                if self.watch is not None:
+                    self.watch.failed(spec, piece, done.why)
+            return
+        self.store.put(cell.id, *done[1:])
+        self._quarantine.release(cell.id, piece)
+        for progress in self._progress[cell.id]:
+            progress(piece[1] - piece[0])

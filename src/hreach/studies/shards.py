@@ -4,8 +4,8 @@
     sha256     of that JSON and of every column: name, type, values
 
 Parquet's own checksums cover the pages and not the footer, which says where the pages are and what they mean. The one
-here is over what was read, so damage anywhere in the file either changes nothing that is read or is found. A shard is
-written under a temporary name and renamed: it is whole or absent.
+here is over what is read. And the name of a file ends in a digest of all its bytes, so that damage is found even where
+it changes nothing that is read.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hreach.errors import InputError
-from hreach.files import whole_file
+from hreach.studies.contents import holds_results
 from hreach.studies.identity import Data, Identified, id_of
 from hreach.studies.maker import maker
 from hreach.studies.results import Column, Columns
 
+MAX_ROWS = 10**7  # more than any shard has, and no more than can be read in a moment
 
-def write_shard(path: Path, cell: Identified, runs: tuple[int, int], columns: Columns, about: Data) -> None:
-    """Keep the columns of the runs [first, end) of a cell, and what they are about, in a file that is not there yet."""
+
+def encode_shard(cell: Identified, runs: tuple[int, int], columns: Columns, about: Data) -> bytes:
+    """The file of the columns of the runs [first, end) of a cell, and of what they are about."""
     text = json.dumps({"cell": cell.identity, "runs": runs, "made": maker(), **about}, default=_as_data)
     table = pa.table(dict(columns)).replace_schema_metadata({"hreach": text, "sha256": _checksum(text, columns)})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        with whole_file(path) as temporary:
-            pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    return file.getvalue()
 
 
 def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns, Data]:
@@ -43,18 +44,36 @@ def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"shard {str(path)!r} cannot be read: {error.strerror}.") from error
+    if not path.stem.endswith(f"-{file_digest(data)}"):
+        raise _damaged(path, "its bytes are not those that its name tells")
     try:
         columns, text, checksum = _parse(data)
     except Exception as error:  # whatever a reader of damaged files comes upon
         raise _damaged(path, "it cannot be read as Parquet") from error
     if checksum != _checksum(text, columns):
         raise _damaged(path, "its content does not fit its checksum")
-    about = json.loads(text)
-    if id_of(about["cell"]) != cell_id:
+    about = _about(text)
+    if "cell" not in about or id_of(about["cell"]) != cell_id:
         raise _damaged(path, "it holds another cell")
-    if about["runs"] != list(runs):
+    if about.get("runs") != list(runs):
         raise _damaged(path, "it holds other runs than its name says")
+    if not holds_results(columns, about, runs):
+        raise _damaged(path, "it holds no results of these runs")
     return columns, about
+
+
+def _about(text: str) -> Data:
+    """What the columns are about; nothing, if the text is not such."""
+    try:
+        about = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return about if isinstance(about, dict) and isinstance(about.get("cell"), dict) else {}
+
+
+def file_digest(data: bytes) -> str:
+    """Sixteen hexadecimal digits of SHA-256 of a file."""
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def _as_data(value: object) -> object:
@@ -69,7 +88,10 @@ def _damaged(path: Path, why: str) -> InputError:
 
 def _parse(data: bytes) -> tuple[Columns, str, str]:
     """(columns, text, checksum) as they stand in the file."""
-    table = pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True).read(use_threads=False)
+    file = pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
+    if file.metadata.num_rows > MAX_ROWS:
+        raise ValueError(f"it has {file.metadata.num_rows} rows")
+    table = file.read(use_threads=False)
     metadata = table.schema.metadata
     columns = {name: _values(table[name]) for name in table.column_names}
     return columns, metadata[b"hreach"].decode(), metadata[b"sha256"].decode()

@@ -14,7 +14,21 @@ gamma = 0.95
 [[agent]]
 agent  = "pac-rmdp"            # a name of `hreach list`, or "module:name"
 params = { h = 8 }
-algorithm = "PAC-RMDP(8)"      # optional: the label in tables and figures
+grid   = { prior = [0, 1] }    # optional: a row for each value; of several lists, for each combination
+algorithm = "PAC-RMDP(8)"      # optional: the label in tables and figures; "{prior}" in it is the value of the row
+
+Several domains are tables, and the file is then one study for each (`expanding.py`):
+
+[[domain]]
+domain = "chain"
+params = { length = 7 }        # optional, as is grid
+label  = "seven states"        # optional: added to the title
+
+A study may stop its rows before `runs` runs, without cheating (`until.py`):
+
+until  = "ci_width < 0.005"    # when the mean of a row is known so well; or "ranked", when the order of all rows is
+bounds = [0.0, 1.0]            # of what a run is measured by, where the domain does not tell it
+marks  = 100                   # by steps: so many points of each run are kept
 
 A study by `episodes` may also have
 
@@ -41,8 +55,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hreach.studies.results import MARKS
+
 # The rewards of a run are held in memory, 8 bytes each (.8 GB), as are the totals of all runs of a row.
 MAX_STEPS, MAX_EPISODES, MAX_RUNS = 10**8, 10**6, 10**6
+MAX_ROWS = 10**5  # of all studies of a file together
+MAX_MARKS = 10**5
+Grid = dict[str, list[Any]]
 
 
 class Strict(BaseModel):
@@ -126,18 +145,20 @@ class Claim(Strict):
         return labels_of(self.than)
 
 
-class Study(Strict):
-    """Agents on one domain, for `steps` steps or for `episodes` episodes.
+class Common(Strict):
+    """What a study and a file of studies have alike.
 
     citation         whom to cite for it
     printed          the CSV of published numbers to compare with (of a study by steps)
     final_episodes   episodes after the last one of each run, in which the agent neither explores nor learns
+    until            when a row may stop before `runs` runs: `hreach.studies.until`
+    bounds           [low, high] of the statistic of any run that `until` looks at
+    marks            so many points of each run by steps are kept
     plugins          modules to import before anything is made, also in worker processes
     """
 
     title: str
     citation: str = ""
-    domain: str
     domain_params: dict[str, Any] = Field(default_factory=dict)
     text: str = ""
     steps: int | None = Field(default=None, ge=1, le=MAX_STEPS)
@@ -148,9 +169,41 @@ class Study(Strict):
     printed: str | None = None
     scale: Literal["linear", "log"] = "linear"
     settings: dict[str, Any] = Field(default_factory=dict)
-    agent: list[AgentSpec] = Field(min_length=1)
     claim: list[Claim] = Field(default_factory=list)
     plugins: list[str] = Field(default_factory=list)
+    until: str | None = None
+    bounds: list[float] | None = None
+    marks: int = Field(default=MARKS, ge=1, le=MAX_MARKS)
+
+
+class GridRow(AgentSpec):
+    """An `[[agent]]` table of a file: one row, or one for each combination of the values of its grid."""
+
+    grid: Grid = Field(default_factory=dict)
+
+
+class DomainRow(Strict):
+    """A `[[domain]]` table of a file: one study, or one for each combination of the values of its grid."""
+
+    domain: str
+    params: dict[str, Any] = Field(default_factory=dict)
+    grid: Grid = Field(default_factory=dict)
+    label: str = ""
+    bounds: list[float] | None = None
+
+
+class StudyFile(Common):
+    """What a TOML file says; `hreach.studies.expanding` makes studies of it."""
+
+    domain: str | list[DomainRow]
+    agent: list[GridRow] = Field(min_length=1)
+
+
+class Study(Common):
+    """Agents on one domain, for `steps` steps or for `episodes` episodes."""
+
+    domain: str
+    agent: list[AgentSpec] = Field(min_length=1)
 
     @property
     def variants(self) -> dict[str, list[AgentSpec]]:

@@ -1,36 +1,49 @@
 """Results on disk: one immutable Parquet file (a shard) for each cell and range of runs.
 
-    DIR/shards/<cell id>/<first run>-<end>.parquet
+    DIR/shards/<cell id>/<first run>-<end>-<digest>.parquet
 
-A shard is whole or absent, and checked whenever it is read (`shards.py`); its columns are those of `results.py`. A
-shard that is there is never written again; more runs are more shards. The cell, the agent's constants and who computed
-stand in the file's own metadata. Audits of runs are cells of their own.
+The id is a hash of all that produced the results: what was run, with which seed, by which code, in which columns. The
+digest is that of the file itself (`shards.py`), so a shard is whole or absent, and any damage is found when it is read;
+its columns are those of `results.py`. A shard that is there is never written again; more runs are more shards, and what
+is pending is what is asked for less what is there. The cell, the agent's constants and who computed stand in the file's
+own metadata. Audits of runs are cells of their own, with the columns of `audited.py`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from hreach.errors import InputError
+from hreach.files import remove_leftovers, write_bytes
+from hreach.studies.audited import AuditedRun, audited_of
 from hreach.studies.identity import Data, Identified
-from hreach.studies.results import AuditedRun, Columns, Result, audited_of, result_of
-from hreach.studies.shards import read_shard, write_shard
+from hreach.studies.results import Columns, Result, result_of
+from hreach.studies.shards import encode_shard, file_digest, read_shard
+
+SHARDS, CHECKPOINTS = "shards", "checkpoints"  # the latter of long runs that are not finished
+_WRITTEN = (SHARDS, CHECKPOINTS, "studies", "tables", "figures")  # folders in which a killed process leaves files
+_NAME = re.compile(r"(\d+)-(\d+)-[0-9a-f]{16}\.parquet")
+Range = tuple[int, int]  # of runs: first, end
 
 
 class Store:
-    """A folder of shards."""
+    """A folder of shards; one that is only read need not be there, nor be writable."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, writing: bool = True) -> None:
         self.folder = folder
-        writable(folder)
+        if writing:
+            writable(folder)
+            for name in _WRITTEN:
+                remove_leftovers(folder / name)
 
-    def missing(self, cell_id: str, runs: int) -> list[tuple[int, int]]:
+    def missing(self, cell_id: str, runs: int) -> list[Range]:
         """Ranges of runs in [0, runs) that no shard holds."""
         gaps, at = [], 0
-        for first, end in sorted(self._shards(cell_id)):
+        for first, end in self.held(cell_id):
             if first > at:
                 gaps.append((at, min(first, runs)))
             at = max(at, end)
@@ -42,10 +55,34 @@ class Store:
         """Numbers of the runs in [0, runs) that no shard holds."""
         return [number for first, end in self.missing(cell_id, runs) for number in range(first, end)]
 
+    def held(self, cell_id: str) -> list[Range]:
+        """The runs that shards of a cell hold, in order."""
+        return [runs for runs, _ in self.files(cell_id)]
+
+    def files(self, cell_id: str) -> list[tuple[Range, Path]]:
+        """The shards of a cell, in the order of their runs."""
+        folder = self.shards / cell_id
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return []
+        found = ((_NAME.fullmatch(name), folder / name) for name in names)
+        return sorted(((int(m[1]), int(m[2])), path) for m, path in found if m)
+
+    def cells(self) -> list[str]:
+        """The ids of the cells of which there are shards."""
+        return sorted(path.name for path in self.shards.iterdir() if path.is_dir()) if self.shards.is_dir() else []
+
     def write(self, cell: Identified, first: int, done: Result | AuditedRun) -> None:
         """Keep runs of a cell, numbered from `first` on."""
-        held = (first, first + (done.runs if isinstance(done, Result) else 1))
-        write_shard(self._path(cell.id, *held), cell, held, done.columns(first), done.about(first))
+        self.put(cell.id, *encoded(cell, first, done))
+
+    def put(self, cell_id: str, runs: Range, data: bytes) -> None:
+        """Keep the file of a shard, unless these runs are there."""
+        if runs not in self.held(cell_id):
+            path = self.shards / cell_id / f"{runs[0]}-{runs[1]}-{file_digest(data)}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(path, data, through=self.shards)
 
     def read(self, cell_id: str, runs: int) -> Result:
         """The first `runs` runs of a cell; they must all be there."""
@@ -62,23 +99,22 @@ class Store:
                 f"runs is {runs}, but the store holds fewer runs of cell {cell_id!r}; run the study first."
             )
         at = 0
-        for first, end in sorted(self._shards(cell_id)):
+        for (first, end), path in self.files(cell_id):
             if first < runs and at < end:
-                columns, about = read_shard(self._path(cell_id, first, end), cell_id, (first, end))
+                columns, about = read_shard(path, cell_id, (first, end))
                 yield slice(at - first, min(end, runs) - first), columns, about
                 at = end
 
-    def _path(self, cell_id: str, first: int, end: int) -> Path:
-        return self._folder(cell_id) / f"{first}-{end}.parquet"
+    @property
+    def shards(self) -> Path:
+        """The folder of the shards."""
+        return self.folder / SHARDS
 
-    def _folder(self, cell_id: str) -> Path:
-        return self.folder / "shards" / cell_id
 
-    def _shards(self, cell_id: str) -> list[tuple[int, int]]:
-        folder = self._folder(cell_id)
-        names = folder.glob("*.parquet") if folder.is_dir() else []
-        found = (re.fullmatch(r"(\d+)-(\d+)", p.stem) for p in names)
-        return [(int(m[1]), int(m[2])) for m in found if m]
+def encoded(cell: Identified, first: int, done: Result | AuditedRun) -> tuple[Range, bytes]:
+    """The range and the file of runs of a cell, numbered from `first` on."""
+    held = (first, first + (done.runs if isinstance(done, Result) else 1))
+    return held, encode_shard(cell, held, done.columns(first), done.about(first))
 
 
 def writable(folder: Path) -> None:

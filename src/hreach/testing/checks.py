@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from hreach.domains import make_domain
-from hreach.guarantees.certificate import Certificate
+from hreach.guarantees.exploration_gap import ExplorationGap
 from hreach.problems.truth import truth_of
 from hreach.protocols import (
     Acts,
@@ -62,16 +62,16 @@ class _Describes(Protocol):
 
 
 @runtime_checkable
-class _Certifies(Protocol):
+class _Measures(Protocol):
     def certainty_equivalent(self) -> Acts: ...
-    def certificate(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> Certificate: ...
+    def exploration_gap(self, state: State | None = None, *, eps: float, delta: float = 0.1) -> ExplorationGap: ...
 
 
 def check_agent(make: Factory, env: Environment | None = None, steps: int = 200) -> None:
     """Acts within the action space, the same seed gives the same run, and it goes on from a saved state.
 
     `make(env, seed)` builds the agent; the default environment is the chain. Of clone, certainty_equivalent,
-    certificate and describe, those that the agent has are checked.
+    exploration_gap and describe, those that the agent has are checked.
     """
     env = make_domain("chain") if env is None else env
     agent = make(env, 1)
@@ -88,8 +88,8 @@ def check_agent(make: Factory, env: Environment | None = None, steps: int = 200)
         assert np.array_equal(first.actions, cloned.actions), "a clone with the same seed acts differently"
     if isinstance(agent, _Describes):
         check_plain("describe()", agent.describe())
-    if isinstance(agent, _Certifies):
-        _check_certifying(agent, env, first.last_state)
+    if isinstance(agent, _Measures):
+        _check_measuring(agent, env, first.last_state)
 
 
 def check_plain(what: str, value: object) -> None:
@@ -116,12 +116,12 @@ def _check_saving(make: Factory, env: Environment, steps: int) -> None:
     assert np.array_equal(expected.actions, got.actions), "an agent that was saved and loaded acts differently"
 
 
-def _check_certifying(agent: _Certifies, env: Environment, state: State) -> None:
-    """A certificate has finite values and changes no action; a certainty-equivalent copy learns nothing."""
-    found = agent.certificate(state, eps=1.0)
+def _check_measuring(agent: _Measures, env: Environment, state: State) -> None:
+    """An exploration gap has finite values and changes no action; a certainty-equivalent copy learns nothing."""
+    found = agent.exploration_gap(state, eps=1.0)
     values = (found.internal, found.current, found.gap, found.accuracy)
-    assert np.isfinite(values).all(), f"a certificate holds {values}"
-    assert found.over == (abs(found.gap) <= 1.0), "a certificate's `over` does not fit its gap"
+    assert np.isfinite(values).all(), f"an exploration gap holds {values}"
+    assert found.over == (abs(found.gap) <= 1.0), "an exploration gap's `over` does not fit its gap"
     copy = agent.certainty_equivalent()
     one = run(env, copy, 20, seed=5)
     copy.observe(one.states[0], int(one.actions[0]), 1e6, one.next_states[0])

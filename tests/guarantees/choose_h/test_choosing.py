@@ -147,6 +147,19 @@ def test_bounds_are_those_of_the_theory_and_say_when_they_are_vacuous() -> None:
     assert adaptive.h_at_end is adaptive.exploration is adaptive.error is None
 
 
+def test_an_h_from_the_lifetime_has_runs_of_its_own_for_each_lifetime() -> None:
+    given: dict[str, Any] = {"surrogates": "chain", "hs": [1, "lifetime"], "runs": 3, "seed": 2, "threads": 1}
+    choice = choose_h(80, 0.95, lifetimes=[30], **given)
+    fixed, chosen_by_lifetime = choice.options
+    for k, steps in enumerate((30, 80)):
+        params = {"h": "lifetime", "lifetime": steps}
+        runs = hreach.simulate("chain", "pac-rmdp", params, runs=3, steps=steps, seed=(2, 0), threads=1)
+        assert choice.averages[1, k] == pytest.approx(runs.mean)
+    assert chosen_by_lifetime.h_at_end is chosen_by_lifetime.exploration is None
+    assert chosen_by_lifetime.exploration_why == "nobody knows its h beforehand"
+    assert fixed.loss == 0.0
+
+
 def test_small_problems_have_bounds_that_are_not_vacuous() -> None:
     mdp = hreach.TabularMDP(np.ones((1, 2, 1)), np.array([[0.0, 1.0]]), 0.1)
     (option,) = choose_h(500_000, 0.1, surrogates=mdp, hs=[1], runs=1, threads=1).options

@@ -9,6 +9,8 @@ Time is t = 0, 1, ..., steps - 1, and what is measured at t is what held when th
     V^{A_t}(s_t)         the truth about its policy, if it stopped learning           `policy`
                          the truth about the agent that goes on learning              `learning` (with rollouts)
 
+and what the agent could certify at t, by its data alone, beside the truth about the same policy (`certified.py`).
+
 All of them use the known reward, as the paper does ("the reward function R is known"): where the
 environment pays something else, as the chain does, this is the problem with the true P and the known R. An agent that
 has to learn its reward is judged by the MDP's. A step that ended its episode is an outcome of its own, after which
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 
 from hreach.agents.tables import TableAgent
 from hreach.errors import InputError, positive, require, whole
+from hreach.guarantees.audit.certified import Certifying
 from hreach.guarantees.audit.checkpoint import Checkpoint, Reachability
 from hreach.guarantees.audit.record import (
     Record,
@@ -34,7 +37,7 @@ from hreach.guarantees.audit.record import (
 )
 from hreach.guarantees.audit.result import Audit, Measured, summed_up
 from hreach.guarantees.audit.rollouts import Rollouts, copied
-from hreach.guarantees.certificate import notes
+from hreach.guarantees.exploration_gap import notes
 from hreach.guarantees.theory import Form
 from hreach.guarantees.theory.bound import check_delta, check_epsilon, check_form
 from hreach.planners.sweeps import CertainValue
@@ -64,7 +67,7 @@ def audit(
     """Measure what was promised on a run of a tabular agent (`hreach.run`) in a problem whose truth is known.
 
     agent        the one that made the run, or one made alike: it is built anew and put through the record
-    eps, delta   of Theorem 1 and Corollary 2
+    eps, delta   of Theorem 1 and Corollary 2; delta also of the certificates
     h            of V^{d*}; default: the agent's own, rounded down to whole samples
     checkpoints  how many, spread evenly from the first step; or which steps
     rollouts     N copies of the agent that go on learning from each checkpoint, for `learning`; 0: none
@@ -90,7 +93,7 @@ def audit(
     if copies:
         tail = eps / 100 if accuracy is None else positive("accuracy", accuracy)
         shown = Rollouts(truth, agent, copies, tail, seed, threads)
-    measured = _replayed(record, truth, agent, reachability, at, eps, shown)
+    measured = _replayed(record, truth, agent, reachability, at, eps, delta, shown)
     return summed_up(measured, truth, sizes, eps, delta, form)
 
 
@@ -101,6 +104,7 @@ def _replayed(
     reachability: Reachability,
     at: NDArray[np.int64],
     eps: float,
+    delta: float,
     shown: Rollouts | None,
 ) -> Measured:
     steps = len(record.states)
@@ -108,7 +112,7 @@ def _replayed(
     spread = truth.gamma / (1 - truth.gamma)
     tolerance = min(agent.planner.rule.tolerance, eps / (20 * max(spread, 1.0)))
     certain = CertainValue(again.planner, tolerance)
-    checkpoint = Checkpoint(truth, reachability)
+    checkpoint, certifying = Checkpoint(truth, reachability), Certifying(truth, delta)
     gap, worst = np.empty(steps), 0.0
     rows: list[dict[str, float]] = []
     marked = set(at.tolist())
@@ -120,6 +124,7 @@ def _replayed(
         if t in marked:
             row = checkpoint(again, t, s)
             rows.append(row if shown is None else row | shown(beginning, s, t))
+            certifying(again, int(row["h"]), s, last=t == at[-1])
         _check_action(again, t, s, a)
         again.observe(s, a, paid, following, terminated)
     values = {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -133,6 +138,7 @@ def _replayed(
         cut_off=bool(record.truncated[:-1].any()),
         gap=gap,
         gap_accuracy=spread * worst,
+        certified=certifying.result(),
         rollout_steps=0 if shown is None else shown.horizon,
         notes=tuple(_notes(agent, np.allclose(record.paid, rewards), len(at) == steps)),
     )

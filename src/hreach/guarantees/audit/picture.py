@@ -10,18 +10,18 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from hreach.drawing.canvas import canvas, own_style
-from hreach.drawing.palette import BLUE, GREEN, GREY, INK, PURPLE, SHADE, SKY, VERMILION
+from hreach.drawing.palette import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SHADE, SKY, VERMILION
 from hreach.drawing.saving import save_as
 from hreach.guarantees.audit.result import Audit
 
 Array = NDArray[np.float64]
-BOUND, ERROR, LEARNING, GAP, LOSS = VERMILION, BLUE, SKY, GREEN, PURPLE
+BOUND, CERTIFIED, ERROR, LEARNING, GAP, LOSS = VERMILION, ORANGE, BLUE, SKY, GREEN, PURPLE
 _DECADES_BELOW = 2  # how far below eps the axis goes; smaller errors are drawn on its lower edge
 
 
 @own_style()
 def picture(result: Audit, path: str | Path | None = None, *, title: str = "") -> Figure:
-    """Draw the anytime error, its bound and the gap of Definition 3 against the step; saved if `path` is given.
+    """Draw the anytime error, its bound, what was certified and the gap of Definition 3; saved if `path` is given.
 
     Errors below the axis, such as those of an agent that does better than V^{d*}, are marks on its lower edge.
     """
@@ -63,6 +63,7 @@ def _draw_promises(axes: Axes, result: Audit) -> None:
     if not result.promised:
         label += "\n(not promised by this agent)"
     axes.plot(result.step, result.anytime_bound, color=BOUND, lw=1.8, ls="--", label=label)
+    _draw_certified(axes, result)
     axes.axhline(result.eps, color=INK, lw=0.8, ls=":")
     axes.annotate(
         rf"$\epsilon$ = {result.eps:g}", (1, result.eps), xycoords=("axes fraction", "data"),
@@ -76,6 +77,15 @@ def _draw_promises(axes: Axes, result: Audit) -> None:
             xycoords=("data", "axes fraction"), xytext=(4 if early else -4, -11), textcoords="offset points",
             ha="left" if early else "right", fontsize=8, color=GAP,
         )  # fmt: skip
+
+
+def _draw_certified(axes: Axes, result: Audit) -> None:
+    """Certified gaps to V^{d*}_h, unless there are none, and to V*."""
+    found = result.certified
+    if not np.isnan(found.reachable_gap).any():
+        axes.plot(result.step, found.reachable_gap, color=CERTIFIED, lw=1.8, label=r"certified: $V^{d*}_h - V^\pi$")
+    label = r"certified: $V^* - V^\pi$"
+    axes.plot(result.step, found.optimality_gap, color=CERTIFIED, lw=1.1, ls=(0, (1, 1.2)), label=label)
 
 
 def _draw_frame(axes: Axes, result: Audit, floor: float, title: str) -> None:

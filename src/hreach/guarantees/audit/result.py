@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hreach.files import write_whole
 from hreach.guarantees import theory
+from hreach.guarantees.audit.certified import Certified
 from hreach.guarantees.theory import Bound, Form, Sizes
 from hreach.problems.mdp import TabularMDP
 
@@ -20,6 +21,8 @@ Array = NDArray[np.float64]
 COLUMNS = (
     "step", "state", "h", "optimal", "reachable", "internal", "current", "policy", "learning", "learning_low",
     "learning_high", "anytime_error", "anytime_bound", "anytime_promise", "gap", "slack",
+    "certified_lower", "certified_upper", "certified_policy", "certified_reachable_gap", "certified_reachable_error",
+    "certified_optimality_gap", "certified_optimality_error", "certified_false",
 )  # fmt: skip
 _NO_PROMISE = "the theorem is about PAC-RMDP(h) with this h or more, and this agent is not"
 
@@ -38,6 +41,7 @@ class Measured:
     gap_accuracy: float
     rollout_steps: int
     notes: tuple[str, ...]
+    certified: Certified
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class Audit:
     violations        checkpoints at which Lemma 1 does not hold (for agents for which it need not), and the first step
     promised          whether Theorem 1 is about this agent and this h at all
     notes             where the run is not quite what the statements are about
+    certified         what the agent could certify at the checkpoints, beside the truth
     """
 
     eps: float
@@ -119,6 +124,7 @@ class Audit:
     gap_accuracy: float
     rollout_steps: int
     notes: tuple[str, ...]
+    certified: Certified
 
     @property
     def anytime_error(self) -> Array:
@@ -164,6 +170,7 @@ class Audit:
             "exploring_steps": self.exploring_steps.to_dict(),
             "average_loss": self.average_loss.to_dict(),
             "notes": list(self.notes),
+            "certified": self.certified.summary(self.step),
         }
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -182,7 +189,7 @@ class Audit:
     def _columns(self) -> dict[str, list[float]]:
         """The arrays over the checkpoints, in the order of `COLUMNS`."""
         derived = {"anytime_error": self.anytime_error, "gap": self.gap, "slack": self.slack}
-        arrays = {**vars(self), **derived}
+        arrays = {**vars(self), **derived, **self.certified.columns()}
         return {name: arrays[name].tolist() for name in COLUMNS}
 
 
@@ -246,6 +253,7 @@ def summed_up(measured: Measured, truth: TabularMDP, sizes: Sizes, eps: float, d
         gap_accuracy=measured.gap_accuracy,
         rollout_steps=measured.rollout_steps,
         notes=measured.notes,
+        certified=measured.certified,
     )
 
 

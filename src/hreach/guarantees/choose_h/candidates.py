@@ -1,4 +1,4 @@
-"""The h that are compared: fixed, growing with the steps, or one for each pair."""
+"""The h that are compared: fixed, growing with the steps, one for each pair, or from the lifetime."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HS: tuple[float | str, ...] = (0.5, 1, 4, 8, 16, 64, "growing", "growing:1", "ad
 
 @dataclass(frozen=True)
 class Candidate:
-    """One h: its label, the parameters of pac-rmdp, and its value after so many steps (None: each pair has its own)."""
+    """One h: its label, the parameters of pac-rmdp, and its value after so many steps (None: nobody knows before)."""
 
     label: str
     params: dict[str, float | str]
@@ -35,7 +35,7 @@ def candidates(hs: object) -> list[Candidate]:
 
 
 def _candidate(h: object) -> Candidate:
-    if isinstance(h, str) and h == "adaptive":
+    if isinstance(h, str) and h in ("adaptive", "lifetime"):
         return Candidate(h, {"h": h}, lambda steps: None)
     if isinstance(h, str) and (h == "growing" or h.startswith("growing:")):
         c = GROWTH if h == "growing" else positive("c", _as_number("c", h.removeprefix("growing:")))
@@ -51,5 +51,5 @@ def _as_number(field: str, value: object) -> object:
         return float(value) if isinstance(value, str) else value
     except ValueError:
         raise InputError(
-            f"{field} is {shown(value)}, but must be a number, 'growing', 'growing:c' or 'adaptive'."
+            f"{field} is {shown(value)}, but must be a number, 'growing', 'growing:c', 'adaptive' or 'lifetime'."
         ) from None

@@ -17,7 +17,7 @@ start distribution. Its support is {(s, pi(s)): mu(s) > 0}, and B are the pairs 
 reward. Whoever has never taken a pair of B has never been paid as the optimal policy is paid at its best.
 
 Bounds of a growing h are those of its value at T, h_T; they hold for its last phase only (`hreach.optimism.pac_rmdp`).
-An adaptive h has one for each pair and no bound.
+An adaptive h has one for each pair and no bound, nor has one from the lifetime, which has runs of its own for each.
 
 >>> choice = choose_h(300, 0.95, surrogates="chain", hs=[1, 8, "growing"], runs=5, threads=1)
 >>> [row["h"] for row in choice.rows()]
@@ -116,11 +116,11 @@ def choose_h(
     gamma        discount; default: the surrogates' own, .95 for random MDPs; the bounds take the largest
     sizes        (|S|, |A|): the surrogates are `members` random MDPs of that size
     surrogates   instead: the name of a domain, an environment with `.mdp()`, a `TabularMDP`, or a sequence of these
-    hs           numbers of at least 0, "growing" (c = .5), "growing:c", "adaptive"
+    hs           numbers of at least 0, "growing" (c = .5), "growing:c", "adaptive", "lifetime" (which takes longest)
     runs         simulated runs for each h, shared among the surrogates (each gets at least one)
     epsilon      accuracy of the explicit exploration bound; default: a tenth of the range of values
     delta        failure probability of the bounds
-    lifetimes    shorter lifetimes to be reported too, the beginnings of the same runs (no h here knows its lifetime);
+    lifetimes    shorter lifetimes to be reported too, the beginnings of the same runs (but for h = "lifetime");
                  default: twelve, evenly spaced on a logarithmic scale
     progress     called with the number of runs that were finished since its last call; True shows a bar
 

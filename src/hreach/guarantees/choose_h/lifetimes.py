@@ -63,7 +63,24 @@ def earned_in(
     trial: Trial, params: Mapping[str, float | str], runs: int, lifetimes: NDArray[np.int64], seed: tuple[int, int],
     threads: int | None, progress: Told | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
-    """Earned up to each lifetime (runs, L); whether a run got stuck, and had a poor end (runs, 2)."""
+    """Earned up to each lifetime (runs, L); whether a run got stuck, and had a poor end (runs, 2).
+
+    An h from the lifetime has runs of its own for each, as it acts otherwise in a longer one; the last ones may fail.
+    """
+    if params["h"] != "lifetime":
+        return _one_lifetime(trial, params, runs, lifetimes, seed, threads, progress)
+    ends = [(lifetimes[k : k + 1], {**params, "lifetime": int(t)}) for k, t in enumerate(lifetimes)]
+    *shorter, whole = [_one_lifetime(trial, own, runs, end, seed, threads) for end, own in ends]
+    if progress is not None:
+        progress(runs)
+    return np.hstack([earned for earned, _ in (*shorter, whole)]), whole[1]
+
+
+def _one_lifetime(
+    trial: Trial, params: Mapping[str, float | str], runs: int, lifetimes: NDArray[np.int64], seed: tuple[int, int],
+    threads: int | None, progress: Told | None = None,
+) -> tuple[Array, NDArray[np.bool_]]:  # fmt: skip
+    """`earned_in` by runs of the longest lifetime, whose beginnings are the others."""
     steps = int(lifetimes[-1])
     earned, failed = np.empty((runs, len(lifetimes))), np.empty((runs, 2), dtype=np.bool_)
     for part in _parts(runs, max(1, BLOCK // steps)):

@@ -42,7 +42,7 @@ def bounds_of(
 ) -> tuple[float | None, str, float | None, str]:
     """exploration, exploration_why, error, error_why of an `Option`."""
     if h is None:
-        none = "each pair has an h of its own"
+        none = "nobody knows its h beforehand"
         return None, none, None, none
     exploration = _promise(explicit_exploration_runtime(sizes, eps, delta, h))
     if exploration[0] is not None and exploration[0] > steps:

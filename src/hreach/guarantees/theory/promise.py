@@ -30,6 +30,11 @@ from hreach.guarantees.theory.loss import average_loss
 from hreach.guarantees.theory.orders import bolt_sample_complexity, mbie_sample_complexity
 from hreach.problems.sizes import Sizes
 
+FROM_DATA = (
+    "What the data of a run promise, at any time and by themselves, is said by its certificate: "
+    "agent.certify(), hreach certify."
+)
+
 
 @dataclass(frozen=True)
 class Line:

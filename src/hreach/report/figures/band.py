@@ -11,15 +11,28 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.floating] | NDArray[np.integer]
 
 
+MOST_POINTS = 200
+
+
 @dataclass(frozen=True)
 class Band:
-    """One line of a figure: mean over runs and the 10-90 % band, at steps (or episodes)."""
+    """One line of a figure: mean over runs and the 10-90 % band, at steps (or episodes).
+
+    `median`, and some single `runs`, (runs, steps), are for the page, which can show them instead.
+    """
 
     label: str
     steps: Numbers
     mean: Numbers
     low: Numbers
     high: Numbers
+    median: Numbers | None = None
+    runs: Numbers | None = None
+
+
+def drawn_points(band: Band) -> NDArray[np.intp]:
+    """Which of a line's points are drawn: all or, of too many to be told apart, some that are evenly spread."""
+    return np.unique(np.linspace(0, len(band.steps) - 1, MOST_POINTS).round().astype(np.intp))
 
 
 def check(bands: Sequence[Band], optimal: float | None) -> None:

@@ -83,10 +83,11 @@ def y_range_of(
     return low - margin, high + margin
 
 
-class _PaperNumbers(ScalarFormatter):
+class PaperNumbers(ScalarFormatter):
     """Numbers without the zero before the point, as the paper prints them."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
+        """.15 for 0.15."""
         return re.sub(r"^([-−]?)0\.", r"\1.", super().__call__(x, pos))
 
 
@@ -95,7 +96,7 @@ def frame(axes: Axes, xlabel: str, bands: Sequence[Band], y_range: tuple[float, 
     if log:
         _logarithmic(axes, y_range)
     else:
-        axes.yaxis.set_major_formatter(_PaperNumbers(useOffset=False))
+        axes.yaxis.set_major_formatter(PaperNumbers(useOffset=False))
     axes.set_xlim(0, max(float(band.steps[-1]) for band in bands))
     axes.set_ylim(*y_range)
     axes.set_xlabel(xlabel, color=INK, fontsize=9.5)

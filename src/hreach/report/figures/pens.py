@@ -31,6 +31,9 @@ FAMILY_COLOURS |= dict.fromkeys(("PAC-RMDP(growing)", "PAC-RMDP(adaptive)"), WIN
 FURTHER_COLOURS = (SKY, BLACK, OLIVE, INDIGO, TEAL)
 Dashes = str | tuple[float, tuple[float, ...]]
 DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.", (0, (11, 2.5)))
+# What matplotlib draws for a name, in widths of the line.
+DASH_PATTERNS: dict[str, tuple[float, ...]] = {"-": (), "--": (3.7, 1.6), ":": (1, 1.65), "-.": (6.4, 1.6, 1, 1.6)}
+LINE_WIDTH = 1.5
 MARKERS = "osD^vPX<>*phd8"
 
 
@@ -95,7 +98,7 @@ def ink(pen: Pen) -> Ink:
     return {
         "color": pen.colour,
         "linestyle": pen.dashes,
-        "linewidth": 1.5,
+        "linewidth": LINE_WIDTH,
         "marker": pen.marker,
         "markersize": 4.2,
         "markerfacecolor": "white",

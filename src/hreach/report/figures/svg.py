@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from html import escape
 from pathlib import Path
@@ -10,19 +11,24 @@ from matplotlib.figure import Figure
 
 from hreach.drawing.saving import encoded
 from hreach.files import write_bytes
+from hreach.report.figures.compact import compact
 from hreach.report.figures.frame import POINTS_PER_INCH
 from hreach.report.figures.labels import LEADER_END, NAME, NAME_START
+
+DRAWING = "figure_1"  # what matplotlib calls the whole drawing
 
 
 def save(figure: Figure, folder: Path, name: str) -> str:
     """Write name.svg and name.png; return the SVG element, ready to be put into a page beside others.
 
-    Every id carries the name, because two figures in one page would otherwise draw with each other's shapes.
+    Every id carries a digest of the name: two figures in one page would otherwise draw with each other's shapes.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise ValueError(f"a figure's name may hold letters, digits, '-' and '_' only, not {name!r}")
     png, raw = encoded(figure, "png", salt=name), encoded(figure, "svg", salt=name)
-    svg = _inlinable(raw.decode("utf-8"), f"fig-{name}", str(figure.get_label()), _names(figure))
+    # Hundreds of references repeat the prefix, so it is short.
+    prefix = f"fig-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    svg = _inlinable(raw.decode("utf-8"), prefix, str(figure.get_label()), _names(figure))
     folder.mkdir(parents=True, exist_ok=True)
     write_bytes(folder / f"{name}.svg", ('<?xml version="1.0" encoding="utf-8"?>\n' + svg).encode("utf-8"))
     write_bytes(folder / f"{name}.png", png)
@@ -46,7 +52,7 @@ def _names(figure: Figure) -> str:
 
 
 def _inlinable(svg: str, prefix: str, spoken: str, names: str) -> str:
-    """Turn matplotlib's file into an element that keeps its ids and its style to itself."""
+    """Turn matplotlib's file into an element that keeps its ids to itself and brings no style sheet."""
     svg = re.sub(r"<!--.*?-->\n?", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg).replace(">*{", f">#{prefix} *{{")
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", compact(svg, DRAWING))
     return svg.replace("<svg ", f'<svg id="{prefix}" role="img" aria-label="{escape(spoken)}" {names}', 1)

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
-from urllib.parse import quote
 
 from hreach.report.html.claims import claim_lists
+from hreach.report.html.figure import FigureShown, figure, link
 from hreach.report.html.table import Rows, table
 from hreach.report.rows import PromiseRow, Row
 from hreach.report.verdicts import ClaimShown, claims_summary, promises_summary, summary
 
 CONTENTS, PROVENANCE = "contents", "provenance"
+# One script, in this order.
+SCRIPTS = ("scales.js", "chart.js", "hovering.js", "zooming.js", "controls.js", "figures.js", "tables.js")
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
-<style>
-{css}</style>
+<style>{css}</style>
 </head>
 <body>
 <main>
 {body}
 </main>
+<script>{script}</script>
 </body>
 </html>
 """
@@ -37,16 +42,17 @@ _PAGE = """<!DOCTYPE html>
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment: text, figures as (caption, SVG from `figures.save`), claims, and the table."""
+    """One experiment: text, figures, claims, and the table; `record` is a file with its settings and seeds."""
 
     anchor: str
     title: str
     text: str
-    figures: Sequence[tuple[str, str]]
+    figures: Sequence[FigureShown]
     rows: Rows
     csv: str | None
     claims: Sequence[ClaimShown] = ()
     claims_csv: str | None = None
+    record: str | None = None
 
 
 def render(title: str, lead: str, sections: Sequence[Section], provenance: Mapping[str, str]) -> str:
@@ -58,8 +64,32 @@ def render(title: str, lead: str, sections: Sequence[Section], provenance: Mappi
         *(_section(section) for section in sections),
         _provenance(provenance),
     ]
-    css = files("hreach.report.html").joinpath("page.css").read_text("utf-8")
-    return _PAGE.format(title=escape(title), css=css, body="\n".join(body))
+    css, script = _text("page.css"), _script()
+    policy = escape(_policy(css, script))
+    return _PAGE.format(title=escape(title), policy=policy, css=css, body="\n".join(body), script=script)
+
+
+def _text(*place: str) -> str:
+    """A file that comes with this package."""
+    return files("hreach.report.html").joinpath(*place).read_text("utf-8")
+
+
+def _script() -> str:
+    """The script of every page; its names are its own."""
+    parts = "\n".join(_text("script", name) for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{parts}}})();\n'
+
+
+def _policy(css: str, script: str) -> str:
+    """Nothing is loaded, and no style and no script but these is used, whatever a text of a study may contain."""
+    allowed = {"script-src": _hash(script), "style-src": _hash(css), "img-src": "data:"}
+    forbidden = ("default-src", "base-uri", "form-action")
+    return "; ".join([*(f"{name} 'none'" for name in forbidden), *(f"{k} {v}" for k, v in allowed.items())])
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def _check_anchors(sections: Sequence[Section]) -> None:
@@ -103,44 +133,22 @@ def _section(section: Section) -> str:
         f'<section id="{escape(section.anchor)}">',
         f"<h2>{escape(section.title)}</h2>",
         _paragraphs(section.text),
-        *(_figure(caption, svg) for caption, svg in section.figures),
+        *(figure(shown) for shown in section.figures),
     ]
     if section.claims:
         parts.append(claim_lists(section.claims))
     if section.claims_csv is not None:
-        parts.append(_link(section.claims_csv, "Every comparison as CSV"))
+        parts.append(_files(link(section.claims_csv, "Every comparison as CSV")))
     if section.rows:
         parts.append(table(section.title, section.rows))
-    if section.csv is not None:
-        parts.append(_link(section.csv, "This table as CSV"))
+    links = [(section.csv, "This table as CSV"), (section.record, "Settings and seeds as JSON")]
+    if any(target is not None for target, _ in links):
+        parts.append(_files(", ".join(link(target, words) for target, words in links if target is not None)))
     return "\n".join([*parts, "</section>"])
 
 
-def _link(target: str, words: str) -> str:
-    # Quoting also takes the colon, so that the link stays a relative one.
-    return f'<p class="csv"><a href="{escape(quote(target))}">{words}</a></p>'
-
-
-def _figure(caption: str, svg: str) -> str:
-    plot, names = _beside_and_below(svg)
-    return f"<figure>\n{plot}{names}\n<figcaption>{escape(caption)}</figcaption>\n</figure>"
-
-
-def _beside_and_below(svg: str) -> tuple[str, str]:
-    """(the plot, the names of its lines once more): a narrow screen shows the plot without them, and them below it.
-
-    The second drawing is the same shapes seen through another window, so it costs a line and cannot differ.
-    """
-    found = re.search(r'id="([^"]+)"[^>]*? data-names="([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)"', svg[: svg.index(">")])
-    if found is None:
-        return f'<div class="plot">{svg}</div>', ""
-    name, left, top, width, height = found.groups()
-    shown = (float(left) + float(width)) / float(left)
-    below = (
-        f'\n<svg class="names" aria-hidden="true" viewBox="{left} {top} {width} {height}" '
-        f'style="width: {1.3 * float(width):.0f}px"><use href="#{name}-figure_1"/></svg>'
-    )
-    return f'<div class="plot beside" style="--shown: {shown:.3f}">{svg}</div>', below
+def _files(links: str) -> str:
+    return f'<p class="csv">{links}</p>'
 
 
 def _provenance(provenance: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""`agent.certificate()`: V~ and V_{h=0} against exact solves, the theorem's numbers, and no trace in the actions."""
+"""`agent.exploration_gap()`: V~ and V_{h=0} against exact solves, the theorem's numbers, no trace in the actions."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ def test_a_certain_value_that_is_not_kept_up_to_date_is_caught() -> None:
 
 
 @pytest.mark.parametrize(("name", "params"), AGENTS)
-def test_a_certificate_is_what_the_agent_acts_on(name: str, params: dict[str, Any]) -> None:
+def test_an_exploration_gap_is_what_the_agent_acts_on(name: str, params: dict[str, Any]) -> None:
     env = random_env(3)
     agent = hreach.make_agent(name, env, seed=2, **params)
     hreach.run(env, agent, 50)
     for state in range(4):
-        c = agent.certificate(state, eps=0.5)
+        c = agent.exploration_gap(state, eps=0.5)
         assert c.state == state
         assert c.samples == 50
         assert c.internal == agent.internal_value()[state]
@@ -119,20 +119,20 @@ def test_without_a_state_it_is_about_the_one_with_the_largest_gap() -> None:
     env = random_env(3)
     agent = hreach.make_agent("pac-rmdp", env, h=8)
     hreach.run(env, agent, 30)
-    all_states = [agent.certificate(s, eps=1) for s in range(4)]
-    assert agent.certificate(eps=1) == max(all_states, key=lambda c: abs(c.gap))
+    all_states = [agent.exploration_gap(s, eps=1) for s in range(4)]
+    assert agent.exploration_gap(eps=1) == max(all_states, key=lambda c: abs(c.gap))
 
 
 class Certified:
-    """An agent that is asked for a certificate at every step, before and after it acts, or neither."""
+    """An agent that is asked for its exploration gap at every step, before and after it acts, or neither."""
 
     def __init__(self, agent: TableAgent) -> None:
         self.agent = agent
 
     def act(self, state: int) -> int:
-        self.agent.certificate(state, eps=0.1)
+        self.agent.exploration_gap(state, eps=0.1)
         action = self.agent.act(state)
-        self.agent.certificate(eps=1.0, delta=0.5)
+        self.agent.exploration_gap(eps=1.0, delta=0.5)
         return action
 
     def observe(self, *args: Any) -> None:
@@ -141,7 +141,7 @@ class Certified:
 
 @pytest.mark.parametrize("domain", ["chain", "modified-chain"])
 @pytest.mark.parametrize(("name", "params"), AGENTS)
-def test_certificates_do_not_change_what_the_agent_does(name: str, params: dict[str, Any], domain: str) -> None:
+def test_exploration_gaps_do_not_change_what_the_agent_does(name: str, params: dict[str, Any], domain: str) -> None:
     env = hreach.make_domain(domain)
     bare, asked = (hreach.make_agent(name, env, seed=4, **params) for _ in range(2))
     expected, got = hreach.run(env, bare, 400, seed=1), hreach.run(env, Certified(asked), 400, seed=1)
@@ -153,45 +153,45 @@ def test_certificates_do_not_change_what_the_agent_does(name: str, params: dict[
 def test_a_gap_that_shrinks_ends_explicit_exploration() -> None:
     env = hreach.make_domain("modified-chain")
     agent = hreach.make_agent("pac-rmdp", env, h=1, seed=1)
-    assert not agent.certificate(0, eps=1).over
+    assert not agent.exploration_gap(0, eps=1).over
     hreach.run(env, agent, 2000)
-    assert agent.certificate(0, eps=1).over
-    assert "is over" in str(agent.certificate(0, eps=1))
-    assert "is not over" in str(agent.certificate(0, eps=1e-6))
+    assert agent.exploration_gap(0, eps=1).over
+    assert "is over" in str(agent.exploration_gap(0, eps=1))
+    assert "is not over" in str(agent.exploration_gap(0, eps=1e-6))
 
 
-def test_after_loading_another_state_the_certificate_is_about_that_one() -> None:
+def test_after_loading_another_state_the_gap_is_about_that_one() -> None:
     env = random_env(4)
     agents = [hreach.make_agent("pac-rmdp", env, h=2, tolerance=1e-9) for _ in range(2)]
     for agent, following in zip(agents, (0, 3), strict=True):  # the same totals, other counts
         for pair in range(12):
             agent.observe(pair // 3, pair % 3, 0.0, following)
-        agent.certificate(eps=1)
-    expected = [agents[1].certificate(s, eps=1).current for s in range(4)]
-    before = [agents[0].certificate(s, eps=1).current for s in range(4)]
+        agent.exploration_gap(eps=1)
+    expected = [agents[1].exploration_gap(s, eps=1).current for s in range(4)]
+    before = [agents[0].exploration_gap(s, eps=1).current for s in range(4)]
     agents[0].load_state_dict(agents[1].state_dict())
-    np.testing.assert_allclose([agents[0].certificate(s, eps=1).current for s in range(4)], expected, atol=1e-7)
+    np.testing.assert_allclose([agents[0].exploration_gap(s, eps=1).current for s in range(4)], expected, atol=1e-7)
     assert np.abs(np.subtract(before, expected)).max() > 1e-3
 
 
 def test_nothing_follows_a_terminal_state() -> None:
     env = random_env(5)
     agent = hreach.make_agent("pac-rmdp", env, h=2, prior=0, tolerance=1e-10)
-    assert agent.certificate(1, eps=1).current > 1
+    assert agent.exploration_gap(1, eps=1).current > 1
     for action in range(3):
         agent.observe(0, action, 0.0, 1, terminated=True)
     reward = agent.model.problem.reward[0, :, 0]
-    assert agent.certificate(1, eps=1).current == 0
-    assert agent.certificate(0, eps=1).current == pytest.approx(reward.max())
+    assert agent.exploration_gap(1, eps=1).current == 0
+    assert agent.exploration_gap(0, eps=1).current == pytest.approx(reward.max())
 
 
 def test_a_state_that_is_found_terminal_when_nothing_more_is_learnt_counts_too() -> None:
     env = random_env(5)
     agent = hreach.make_agent("beb", env, beta=1.0, prior=1, freeze_at=1.0, tolerance=1e-10)
-    before = agent.certificate(1, eps=1)
+    before = agent.exploration_gap(1, eps=1)
     assert before.current > 1
     agent.observe(0, 0, 0.0, 1, terminated=True)
-    after = agent.certificate(1, eps=1)
+    after = agent.exploration_gap(1, eps=1)
     assert (after.samples, after.current) == (0, 0)
     assert before.current > 1  # what was said then is as it was
 
@@ -208,7 +208,7 @@ def test_the_theorems_numbers_are_the_theorys(name: str, params: dict[str, Any],
     env = hreach.make_domain("chain")
     agent = hreach.make_agent(name, env, **params)
     hreach.run(env, agent, 70)
-    c, sizes = agent.certificate(0, eps=0.7, delta=0.2), theory.Sizes(5, 2, 0.95, 1.0)
+    c, sizes = agent.exploration_gap(0, eps=0.7, delta=0.2), theory.Sizes(5, 2, 0.95, 1.0)
     assert c.h == h
     assert float(c.sample_complexity(form)) == float(theory.sample_complexity(sizes, 0.7, 0.2, h, form))
     expected = theory.explicit_exploration_runtime(sizes, 0.7, 0.2, h, form=form)
@@ -219,9 +219,11 @@ def test_the_theorems_numbers_are_the_theorys(name: str, params: dict[str, Any],
 def test_an_h_for_each_pair_promises_its_smallest_and_counts_with_its_largest() -> None:
     """Lemma 1 holds at an h that every pair has; optimism takes as long to fade as the largest h does."""
     table = np.arange(1.0, 11.0).reshape(5, 2)
-    found = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=table).certificate(0, eps=1)
+    found = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=table).exploration_gap(0, eps=1)
     assert (found.h, found.h_most) == (1, 10)
-    assert float(found.sample_complexity()) == float(theory.sample_complexity(found.problem.sizes, 1, 0.1, 10))
+    assert float(found.sample_complexity()) == float(
+        theory.sample_complexity(theory.Sizes(5, 2, 0.95, 1.0), 1, 0.1, 10)
+    )
 
 
 def hidden_prize() -> TabularEnv:
@@ -239,7 +241,7 @@ def test_an_agent_without_optimism_in_one_pair_can_break_the_promise_of_its_larg
     for seed in range(12):
         agent = hreach.make_agent("pac-rmdp", env, h=np.array([[8.0, 0.0], [8.0, 8.0]]), prior=0, seed=seed)
         run = hreach.run(env, agent, 400, seed=seed)
-        assert agent.certificate(eps=0.5).h == 0
+        assert agent.exploration_gap(eps=0.5).h == 0
         bad += hreach.audit(run, env.mdp(), agent, eps=0.5, h=8, checkpoints=40, lemma=False).bad_steps.measured > 300
         kept += hreach.audit(run, env.mdp(), agent, eps=0.5, checkpoints=40).bad_steps.measured < 50
     assert bad > 0
@@ -255,31 +257,31 @@ def test_an_agent_without_optimism_in_one_pair_can_break_the_promise_of_its_larg
         ({"h": "adaptive"}, "h grows"),
     ],
 )
-def test_a_certificate_notes_what_an_audit_notes(params: dict[str, Any], note: str) -> None:
+def test_an_exploration_gap_notes_what_an_audit_notes(params: dict[str, Any], note: str) -> None:
     env = hidden_prize()
     agent = hreach.make_agent("pac-rmdp", env, **params)
     run = hreach.run(env, agent, 20)
-    assert any(text.startswith(note) for text in agent.certificate(eps=1).notes)
-    assert set(agent.certificate(eps=1).notes) <= set(hreach.audit(run, env.mdp(), agent, eps=1, h=0).notes)
+    assert any(text.startswith(note) for text in agent.exploration_gap(eps=1).notes)
+    assert set(agent.exploration_gap(eps=1).notes) <= set(hreach.audit(run, env.mdp(), agent, eps=1, h=0).notes)
 
 
 def test_a_growing_h_promises_its_current_value() -> None:
     env = hreach.make_domain("chain")
     agent = hreach.make_agent("pac-rmdp", env, h="growing", c=2.0)
-    early = agent.certificate(0, eps=1).h
+    early = agent.exploration_gap(0, eps=1).h
     hreach.run(env, agent, 90)
     assert early == pytest.approx(2 * np.log(2))
-    assert agent.certificate(0, eps=1).h == pytest.approx(2 * np.log(92))
+    assert agent.exploration_gap(0, eps=1).h == pytest.approx(2 * np.log(92))
 
 
 @pytest.mark.parametrize(
     ("name", "params"), [("mbie-eb", {"beta": 1.0}), ("epsilon-greedy", {}), ("pac-rmdp", {"h": np.inf})]
 )
 def test_an_agent_without_a_finite_h_has_values_but_no_theorem(name: str, params: dict[str, Any]) -> None:
-    certificate = hreach.make_agent(name, hreach.make_domain("chain"), **params).certificate(0, eps=1)
-    assert np.isfinite(certificate.gap)
+    found = hreach.make_agent(name, hreach.make_domain("chain"), **params).exploration_gap(0, eps=1)
+    assert np.isfinite(found.gap)
     with pytest.raises(InputError, match=r"^the theorem's numbers are for agents with a finite h"):
-        certificate.sample_complexity()
+        found.sample_complexity()
 
 
 @pytest.mark.parametrize(
@@ -297,4 +299,4 @@ def test_an_agent_without_a_finite_h_has_values_but_no_theorem(name: str, params
 def test_bad_input_is_one_sentence(arguments: dict[str, Any], message: str) -> None:
     agent = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=1)
     with pytest.raises(InputError, match=message):
-        agent.certificate(**arguments)
+        agent.exploration_gap(**arguments)

@@ -1,0 +1,81 @@
+"""Steps until a gap is certified, by who explores; what it prints is kept as benchmarks/EXPLORE_TO_CERTIFY.md.
+
+Two targets: the best that 8 more samples of each pair could show (V^{d*}_8), and the optimum (V*). A share is that of
+V* in the state where the run is, known reward, no prior (it is part of what V^{d*} is); medians over runs; looks are at
+most 15 % apart, as those of `hreach.run(until=)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hreach
+from hreach.guarantees.audit.record import known_problem
+
+DOMAINS = ("chain", "modified-chain", "riverswim", "sixarms")
+AGENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "pac-rmdp, h = 8": ("pac-rmdp", {"h": 8, "prior": 0}),
+    "pac-rmdp, h = 64": ("pac-rmdp", {"h": 64, "prior": 0}),
+    "certify": ("certify", {}),
+}
+SHARES = (0.5, 0.2, 0.1, 0.05)
+STEPS, RUNS, H, DELTA = 200_000, 5, 8, 0.1
+
+
+class Shares:
+    """A rule that is never met and keeps, at each look, both gaps as shares of V* where the run is."""
+
+    def __init__(self, best: NDArray[np.float64]) -> None:
+        self._best = best
+        self.found: list[tuple[int, float, float]] = []
+
+    def met(self, agent: Any, state: Any) -> None:
+        """Never."""
+        sure = agent.certify(DELTA, state, H)
+        size = float(self._best[state])
+        self.found.append((sure.samples, sure.reachable_gap / size, sure.optimality_gap / size))
+
+
+def steps_of_run(domain: str, agent: str, seed: int) -> NDArray[np.float64]:
+    """Steps of the first look at which each share was certified, (targets, shares); infinite: at none."""
+    name, params = AGENTS[agent]
+    env = hreach.make_domain(domain)
+    learner = hreach.make_agent(name, env, seed=seed, **params)
+    rule = Shares(known_problem(env.mdp(), learner).optimal_value())
+    hreach.run(env, learner, STEPS, seed=seed, until=rule)
+    found = np.array(rule.found)
+    below = found[:, 1:, None] <= np.array(SHARES)  # (looks, targets, shares)
+    first = found[np.argmax(below, axis=0), 0]
+    return np.where(below.any(axis=0), first, np.inf)
+
+
+def page() -> str:
+    """The table as Markdown."""
+    heads = [f"{target} {share:.0%}" for target in ("reach", "V\\*") for share in SHARES]
+    lines = [
+        "# Steps until a gap is certified",
+        "",
+        f"Medians of {RUNS} runs of at most {STEPS:,} steps, delta = {DELTA:g}, gaps in % of V\\*(s_t).",
+        f"reach: against the best that {H} more samples of each pair could show; –: not by then.",
+        "Medians of so few runs are rough, and looks are 15 % apart.",
+        "",
+        f"| | | {' | '.join(heads)} |",
+        "|---|---|" + "---|" * len(heads),
+    ]
+    for domain in DOMAINS:
+        for agent in AGENTS:
+            steps = np.array([steps_of_run(domain, agent, seed) for seed in range(RUNS)])
+            cells = np.median(steps, axis=0).reshape(-1)
+            lines.append(f"| {domain} | {agent} | {' | '.join(_short(cell) for cell in cells)} |")
+    return "\n".join(lines)
+
+
+def _short(steps: float) -> str:
+    return "–" if not np.isfinite(steps) else f"{steps:,.0f}"
+
+
+if __name__ == "__main__":
+    print(page())

@@ -1,0 +1,39 @@
+"""What a certificate was asked for, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hreach.guarantees.certificate import Certificate
+from hreach.guarantees.certificate_picture import Look
+
+_LOOKS = 40  # at the steps of a record
+
+
+class Asked(NamedTuple):
+    """What is to be certified: delta, where, against which h, and whether also over time."""
+
+    delta: float
+    state: int | None
+    h: float | None
+    over_time: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """A certificate, what was certain at each look, whose it is, and why the run was stopped."""
+
+    certificate: Certificate
+    looks: Sequence[Look]
+    title: str
+    stopped: str = ""
+
+
+def times(steps: int, asked: Asked) -> list[int]:
+    """Numbers of steps to look at, of so many: the last one, and earlier ones where time is asked for."""
+    first = min(100, steps) if asked.over_time else steps
+    return [int(t) for t in np.unique(np.geomspace(first, steps, _LOOKS).astype(np.int64))]

@@ -1,0 +1,191 @@
+"""Certificates of counts, and of agents that count: `certify_counts`, `Agent.certify`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hreach.errors import InputError, at_least, require, whole
+from hreach.guarantees.certificate import Bounds, Certificate
+from hreach.guarantees.confidence import chance
+from hreach.guarantees.evidence import Evidence, evidence_of, paid_otherwise
+from hreach.guarantees.sets import confidence_sets
+from hreach.kernels.state import TIE
+from hreach.models.counts import Counts
+from hreach.planners.robust import Robust, Sets
+from hreach.problems.spaces import index_of
+from hreach.protocols import AnyModel, AnyPlanner, Floats, Ints, State
+
+ALWAYS = (
+    "what follows depends on the state and the action alone, in the same way at all times",
+    "the policy is frozen as it is now; what would be learnt on the way does not count",
+    "delta is for these data: of m agents that learnt from data of their own, the best needs delta/m",
+)
+NEVER_ENDS = "episodes never end"
+MAY_END = "an episode may end, and nothing is paid after it; a state in which it did and which nothing left is its end"
+KNOWN = "what is paid is the known reward"
+LEARNT = "rewards lie in [{0:g}, {1:g}], and their mean depends on the state and the action alone"
+POSSIBLE = "nothing follows but what was said to be possible"
+WATCHED = "the policy was fixed before the first of these samples"
+NOT_PAID = "the known reward counts: {2:.4g} in state {0} for action {1}, where {3:.4g} was paid on average of {4}"
+NO_LEMMA = "reachable_gap: Lemma 1 takes the reward as known, and it is learnt"
+NO_H = "reachable_gap: the agent has no h of its own; give one"
+
+
+def certify_counts(
+    counts: ArrayLike,
+    reward: ArrayLike,
+    gamma: float,
+    policy: ArrayLike | None = None,
+    *,
+    delta: float = 0.1,
+    state: int | None = None,
+    h: float | None = None,
+    prior: float = 0.0,
+    ended: ArrayLike | None = None,
+    possible: ArrayLike | None = None,
+    r_min: float | None = None,
+    r_max: float | None = None,
+    watched: bool = False,
+) -> Certificate:
+    """What holds of a policy by counts (S, A, S) of transitions alone, rewards (S, A) or (S, A, S) known.
+
+    policy     actions (S,); None: the best for the frequencies as they are
+    state      where; None: the state with the largest optimality gap
+    h          of the reachable gap: whole, at least 0, infinite: V*; None: none
+    prior      samples of the uniform first model that V^{d*} is about; `counts` are without it
+    ended      (S, A, S) those of the counts that ended the episode; None: episodes never end
+    possible   (S, A, S) which next states can follow; None: any
+    r_min, r_max   the range of rewards; default: that of the reward, and 0
+    watched    whether the policy was fixed before the first of these samples: bounds are then tighter, but nothing is
+               said of other policies but V* (the safest policy is this one, the optimality gap is upper - lower)
+
+    >>> import numpy as np
+    >>> counts = np.array([[[900, 100], [0, 1000]], [[500, 500], [10, 990]]])
+    >>> found = certify_counts(counts, [[0.0, 0.0], [1.0, 0.5]], gamma=0.9, state=0)
+    >>> found.policy.tolist(), round(found.lower, 2), round(found.upper, 2)
+    ([1, 0], 5.95, 6.47)
+    """
+    evidence = evidence_of(counts, reward, gamma, ended, possible, r_min, r_max)
+    states, actions = evidence.counts.shape[:2]
+    require(policy is not None or not watched, "policy", policy, "given where it was watched")
+    chosen = None if policy is None else _policy(policy, states, actions)
+    sets = confidence_sets(evidence, chance(delta), chosen if watched else None)
+    if chosen is None:
+        chosen = _best_for_frequencies(sets)
+    extra = None if h is None else check_reach(h)
+    weight = at_least("prior", prior, 0)
+    bounds = bounds_of(sets, chosen, extra, weight)
+    notes = (WATCHED,) if watched else ()
+    return _certificate(evidence, sets, bounds, chosen, delta, state, extra, weight, (), notes)
+
+
+def certify_agent(
+    model: AnyModel, planner: AnyPlanner, delta: float, state: State | None, h: float | None
+) -> Certificate:
+    """`Agent.certify`, of a plan that is up to date."""
+    if not isinstance(model, Counts):
+        raise InputError(f"certify is for agents that count transitions, but this one learns by {_kind(model)}.")
+    problem, evidence = model.problem, evidence_in(model)
+    policy = greedy(planner.action_values())
+    notes = []
+    if planner.optimism.random_action > 0:
+        notes.append("the policy is the greedy one, without the agent's random actions")
+    extra = None
+    if problem.reward is None:
+        require(h is None, "h", h, "left out where the reward is learnt")
+        notes.append(NO_LEMMA)
+    elif h is not None:
+        extra = check_reach(h)
+    else:
+        reach = planner.reach()
+        extra = None if reach is None else float(np.floor(reach[0]))
+        notes += [NO_H] if reach is None else []
+    sets = confidence_sets(evidence, chance(delta))
+    if problem.reward is not None and (otherwise := paid_otherwise(evidence)) is not None:
+        notes.append(NOT_PAID.format(*otherwise))
+    bounds = bounds_of(sets, policy, extra, problem.prior)
+    return _certificate(evidence, sets, bounds, policy, delta, state, extra, problem.prior, tuple(notes), ())
+
+
+def evidence_in(model: Counts) -> Evidence:
+    """What a model has counted, without its prior, and what it knows besides."""
+    problem, seen = model.problem, model.seen
+    return Evidence(
+        counts=np.maximum(np.rint(seen.counts - problem.prior / problem.states), 0.0),
+        ended=seen.ended if problem.ends else None,
+        reward=problem.reward,
+        reward_sum=seen.reward_sum - problem.prior * (problem.r_min + problem.r_max) / 2,
+        values=problem.values,
+        closed=seen.terminal.copy(),
+    )
+
+
+def greedy(q: Floats) -> Ints:
+    """The best action of each state, (S,), of values (S, A); of those as good as equal, the lowest."""
+    best = q.max(axis=1, keepdims=True)
+    return np.asarray(np.argmax(q >= best - TIE * np.maximum(1.0, np.abs(best)), axis=1), dtype=np.int64)
+
+
+def check_reach(h: object) -> float:
+    """h as a whole number of at least 0, or infinite."""
+    return np.inf if h == np.inf else float(whole("h", h, 0))
+
+
+def bounds_of(sets: Sets, policy: Ints, h: float | None, prior: float) -> Bounds:
+    """All bounds over these sets; h None: none on V^{d*}."""
+    robust = Robust(sets)
+    plain = robust.plain(policy)
+    lower = robust.lower(policy, plain)
+    upper, upper_q = robust.upper(policy, plain)
+    safest, chosen = robust.safest(policy, lower)
+    gap = robust.gap(policy, lower, np.maximum(lower, safest), upper, upper_q)
+    reachable = None
+    if h is not None:
+        optimistic = lower + gap if np.isinf(h) else robust.reach(h, prior, policy, plain)
+        reachable = (optimistic if np.isinf(h) else robust.reachable(h, prior, optimistic))[:-1]
+    return Bounds(lower[:-1], upper[:-1], gap[:-1], safest[:-1], chosen, reachable)
+
+
+def _certificate(
+    evidence: Evidence,
+    sets: Sets,
+    bounds: Bounds,
+    policy: Ints,
+    delta: float,
+    state: State | None,
+    h: float | None,
+    prior: float,
+    notes: tuple[str, ...],
+    more: tuple[str, ...],
+) -> Certificate:
+    learnt, values = evidence.reward is None, evidence.values
+    assumes = (
+        *ALWAYS,
+        LEARNT.format(values.r_min, values.r_max) if learnt else KNOWN,
+        NEVER_ENDS if evidence.ended is None else MAY_END,
+        *((POSSIBLE,) if evidence.possible is not None else ()),
+        *more,
+    )
+    where = int(np.argmax(bounds.gap)) if state is None else index_of("state", state, policy.size)
+    return Certificate(evidence.samples, delta, where, h, policy, bounds, sets, prior, learnt, assumes, notes)
+
+
+def _policy(policy: ArrayLike, states: int, actions: int) -> Ints:
+    given = np.asarray(policy)
+    require(given.shape == (states,), "policy shape", given.shape, f"({states},)")
+    ok = given.dtype.kind in "iu" and bool(((given >= 0) & (given < actions)).all())
+    require(ok, "policy", policy, f"actions from 0 to {actions - 1}")
+    return np.ascontiguousarray(given, dtype=np.int64)
+
+
+def _best_for_frequencies(sets: Sets) -> Ints:
+    """The policy that is best for the frequencies as they are: of V~_h at h = 0."""
+    robust = Robust(sets)
+    policy = np.zeros(sets.rows.closed.size, dtype=np.int64)
+    robust.reach(0.0, 0.0, policy)
+    return greedy(robust.last_reach().reshape(policy.size, -1))
+
+
+def _kind(model: object) -> str:
+    return type(model).__name__
