@@ -304,7 +304,7 @@ def test_without_the_compiler_one_sentence_says_what_to_do(tmp_path: Path) -> No
 
 
 HELPERS = """\
-import multiprocessing, os, time
+import os, time
 from pathlib import Path
 import mine
 from hreach.running.executors import worker
@@ -319,7 +319,8 @@ def alone(flag):
     pass
 
 def serve(pipe, flag):
-    worker.serve(pipe, multiprocessing.Value("b", False))
+    worker.compiling.announce_with = alone
+    worker.serve(pipe, flag)
 """
 WORKERS = """\
 import helpers, mine
