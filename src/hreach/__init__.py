@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hreach.guarantees.audit import audit
     from hreach.guarantees.certify import certify_counts
     from hreach.guarantees.stopping import Aim, Certified
+    from hreach.journal.journal import Journal
     from hreach.problems.mdp import TabularMDP
     from hreach.problems.task import Preset, Task
     from hreach.randomness.seeding import run_seeds
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Aim": "hreach.guarantees.stopping",
     "Certified": "hreach.guarantees.stopping",
+    "Journal": "hreach.journal.journal",
     "Preset": "hreach.problems.task",
     "Run": "hreach.running.loop",
     "Runs": "hreach.running.runs",
@@ -48,6 +50,7 @@ __all__ = [
     "Aim",
     "Certified",
     "InputError",
+    "Journal",
     "Preset",
     "Run",
     "Runs",

@@ -9,7 +9,7 @@ Ties are drawn from a stream whose seed follows from the journal's seed, the num
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,10 +27,12 @@ from hreach.planners.sweeps import Sweeps
 from hreach.planners.ties import best_actions
 from hreach.problems.problem import Problem
 from hreach.protocols import Floats, Stream
-from hreach.randomness.streams import agent_stream, uniform
+from hreach.randomness.streams import uniform
 
 LARGEST = 3 * 10**7  # entries of a table (S, A, S)
 PRECISION = 1e-4  # of the planner, relative to the range of values
+DELTA = 0.1  # of what is said to be certain beside an action
+UNSEEN = "there are no states but the {0} that were declared or have appeared"
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Why:
     """An action, and what speaks for it in this state.
 
     internal    Q~, the value with optimism; certain: the value of the model as it is; tried: how often
-    lower, upper   what the policy is worth here at least, and any policy at most, but for a probability .1
+    lower, upper   what the policy is worth here at least, and any policy at most, but for a probability DELTA
     """
 
     action: int
@@ -61,7 +63,7 @@ class Mind:
 
     @property
     def past(self) -> bool:
-        """Whether more was told than the lifetime allows for."""
+        """Whether the lifetime is over."""
         return self.settings.lifetime is not None and self.tally.samples >= self.settings.lifetime
 
     def decide(self, state: str, allowed: list[int]) -> Why:
@@ -71,7 +73,7 @@ class Mind:
         best = best_actions(np.where(np.isin(np.arange(q.size), allowed), q, -np.inf))
         ties = np.flatnonzero(best)
         action = int(ties[int(uniform(agent.stream) * ties.size)])
-        sure = self.certify(0.1).at(s)
+        sure = self.certify(DELTA, state)
         tried = agent.model.seen.total[s, action]
         certain = self.certain_values()[s, action]
         return Why(action, float(q[action]), float(certain), int(tried), sure.lower, sure.upper)
@@ -86,13 +88,14 @@ class Mind:
         if state is not None:
             require(state in self.numbers, "state", state, "one that has appeared")
             where = self.numbers[state]
-        return self.agent.certify(delta, where)
+        found = self.agent.certify(delta, where)
+        return replace(found, assumes=(*found.assumes, UNSEEN.format(len(self.names))))
 
 
 def reward_range(settings: Settings, tally: Tally) -> tuple[float, float]:
-    """(r_min, r_max): as given, or 0 and the rewards so far; 1 above where all of that is 0."""
-    low = min(0.0, tally.low) if settings.r_min is None else settings.r_min
-    high = max(0.0, tally.high) if settings.r_max is None else settings.r_max
+    """(r_min, r_max): as given, or 0; wider where rewards were told outside; 1 above where nothing else is known."""
+    low = min(0.0 if settings.r_min is None else settings.r_min, tally.low)
+    high = max(settings.r_max if settings.r_max is not None else max(0.0, low), tally.high)
     if settings.r_max is None and high <= low:
         high = low + 1.0
     return min(low, high), high
@@ -108,8 +111,7 @@ def _agent(settings: Settings, tally: Tally, states: int, paid: tuple[float, flo
     tolerance = PRECISION * max(problem.values.span, 1e-12) * (1 - settings.gamma)
 
     def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
-        model = Counts(problem, optimism.freeze_at)
-        _fill(model, tally)
+        model = make_model(problem, optimism, tally)
         return model, Sweeps(model, optimism, stream, tolerance=tolerance)
 
     return Agent(Design(optimism, actions, make, {"model": "counts", "planner": "sweeps"}), seed)
@@ -124,8 +126,9 @@ def _optimism(settings: Settings, tally: Tally, problem: Problem) -> TabularOpti
     return build(problem, "lifetime", lifetime=settings.lifetime)
 
 
-def _fill(model: Counts, tally: Tally) -> None:
-    """Put a tally into a model that has seen nothing."""
+def make_model(problem: Problem, optimism: TabularOptimism, tally: Tally) -> Counts:
+    """A model that has counted what the tally says: the one place that knows which kind of model it is."""
+    model = Counts(problem, optimism.freeze_at)
     seen = model.seen
     for (s, a, t), (n, ended) in tally.moves.items():
         seen.counts[s, a, t], seen.ended[s, a, t] = n, ended
@@ -138,6 +141,7 @@ def _fill(model: Counts, tally: Tally) -> None:
     seen.samples[0] = tally.samples
     seen.news[0] = -1
     model.version = tally.samples
+    return model
 
 
 def _seed(settings: Settings, tally: Tally, state: str | None) -> int:

@@ -65,11 +65,14 @@ def create(path: Path, settings: str, first: tuple[str, bytes] | None = None) ->
 def _fill(path: Path, settings: str, first: tuple[str, bytes] | None) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     try:
-        connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN; {_TABLES}")
+        connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; {_TABLES}")
+        connection.execute("BEGIN")
         connection.execute("INSERT INTO settings VALUES (?)", (settings,))
         if first is not None:
             connection.execute("INSERT INTO snapshots VALUES (0, ?, ?)", first)
-        connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;")
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
     finally:
         connection.close()
 
@@ -79,6 +82,7 @@ def connect(path: Path) -> sqlite3.Connection:
     require(path.is_file(), "journal", str(path), "a file that `hreach new` made")
     if not is_journal(path):
         raise InputError(f"{path} is no journal of hreach; `hreach new` makes one.")
+    _check_length(path)
     mode = "rw" if os.access(path, os.W_OK) else "ro"
     with telling(path):
         connection = sqlite3.connect(
@@ -92,12 +96,37 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _check_length(path: Path) -> None:
+    """A file that is shorter than its header says was cut off, unless the rest waits beside it."""
+    beside = Path(f"{path}-wal")
+    if beside.exists() and beside.stat().st_size > 0:
+        return
+    with path.open("rb") as file:
+        header = file.read(100)
+    size = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    if len(header) < 100 or path.stat().st_size < pages * (65536 if size == 1 else size):
+        raise InputError(f"{path} {_reason('malformed')}")
+
+
 def _check(path: Path, connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous = FULL")
     [kind], [version] = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
     if kind != APPLICATION:
         raise InputError(f"{path} is no journal of hreach; `hreach new` makes one.")
     require(1 <= version <= FORMAT, f"format of {path}", version, f"at most {FORMAT}, which this hreach knows")
+
+
+@contextmanager
+def reading(path: Path, connection: sqlite3.Connection) -> Iterator[None]:
+    """The file as it was at one moment, whatever others write meanwhile."""
+    with telling(path):
+        connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):
+                connection.execute("COMMIT")
 
 
 @contextmanager

@@ -80,5 +80,7 @@ def checked(
 def check_name(field: str, value: Any) -> str:
     """A name, or a number as its name: one line of at least one letter."""
     text = str(value)
-    require(text.strip() == text != "" and text.isprintable(), field, value, "a name of one line, without spaces around")
+    require(
+        text.strip() == text != "" and text.isprintable(), field, value, "a name of one line, without spaces around"
+    )
     return text

@@ -84,7 +84,9 @@ class Tally:
                 found.numbers = {name: i for i, name in enumerate(text.split("\0") if text else [])}
                 for s, a, t, n, ended in file["moves"].tolist():
                     found.moves[s, a, t] = [n, ended]
-                found.paid = {(s, a): x for (s, a), x in zip(file["pairs"].tolist(), file["paid"].tolist(), strict=True)}
+                found.paid = {
+                    (s, a): x for (s, a), x in zip(file["pairs"].tolist(), file["paid"].tolist(), strict=True)
+                }
                 found.low, found.high = file["range"].tolist()
         except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
             raise InputError("data of the snapshot cannot be read.") from error
