@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from hreach.errors import InputError, at_least, discount, finite, require, whole
 
@@ -77,7 +76,7 @@ def checked(
     )
 
 
-def check_name(field: str, value: Any) -> str:
+def check_name(field: str, value: object) -> str:
     """A name, or a number as its name: one line of at least one letter."""
     text = str(value)
     require(
