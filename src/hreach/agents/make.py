@@ -151,7 +151,7 @@ def make_tabular(
     value_cap: float | None = None,
     ties: str | Sequence[int] = "random",
     model: Thing = "counts",
-    planner: Thing = "sweeps",
+    planner: Thing | None = None,
     **params: object,
 ) -> TableAgent:
     """A tabular agent with the optimism that `build(problem, **params)` returns.
@@ -165,7 +165,8 @@ def make_tabular(
     value_cap   values above it are cut off (None: no cap)
     ties     "random", or all actions in the order of preference
     model    what learns, called as model(problem, freeze_at)
-    planner  what plans, called as planner(model, optimism, stream, tolerance=, value_cap=, ties=)
+    planner  what plans, called as planner(model, optimism, stream, tolerance=, value_cap=, ties=); default: "sweeps",
+             of sparse counts "local"
     The rest are the agent's own parameters.
     """
     check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
@@ -174,7 +175,8 @@ def make_tabular(
     problem = problem_of(env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=weight, dense=not sparse)
     optimism: TabularOptimism = build(problem, **params)
 
-    models, planners = find_part("model", model), find_part("planner", planner)
+    models, planners = find_part("model", model), find_part("planner", planner or ("local" if sparse else "sweeps"))
+    require(not (sparse and planner == "sweeps"), "planner", planner, "'local' with model='sparse-counts'")
 
     def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
         counts = models.factory(problem, optimism.freeze_at)

@@ -15,7 +15,7 @@ def act_local(rule: LocalRule, arena: Arena, lines: Lines, s: int, stream: NDArr
     """The best action in state s of the problem; the values go through the scratch space."""
     own, x, q = arena.ids[s], lines.number[X], lines.action
     for a in range(rule.actions):
-        if 0 < own <= lines.count[PLANNED]:
+        if 0 < own <= lines.tick[PLANNED]:
             p = (own - 1) * rule.actions + a
             q[a] = lines.q[p, QA] + lines.q[p, QB] * x
         elif rule.mode == NO_X:

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from hreach.compiling import compiled, inlined
 from hreach.kernels.local_state import (
-    CLOSED, COUNT, EDGES, ENDED, FLAGS, FROM, INTO, KNOWN, NEXT_FROM, NEXT_INTO, OPEN, PAIR, SAMPLES, STATE, TIMES, TO,
+    CLOSED,
+    COUNT,
+    EDGES,
+    ENDED,
+    FLAGS,
+    FROM,
+    INTO,
+    KNOWN,
+    NEXT_FROM,
+    NEXT_INTO,
+    OPEN,
+    PAIR,
+    SAMPLES,
+    STATE,
+    TIMES,
+    TO,
     Arena,
 )  # fmt: skip
 
@@ -14,7 +29,7 @@ def meet_state(arena: Arena, s: int) -> int:
     """The id of state s of the problem; the next free one if it was not met before."""
     known = arena.ids[s]
     if known > 0:
-        return known - 1
+        return int(known - 1)
     number = arena.size[KNOWN]
     arena.size[KNOWN] = number + 1
     arena.ids[s] = number + 1
@@ -60,7 +75,7 @@ def _edge_to(arena: Arena, pair: int, following: int) -> int:
     e = arena.tally[pair, FROM]
     while e > 0:
         if arena.edge[e - 1, TO] == following:
-            return e - 1
+            return int(e - 1)
         e = arena.edge[e - 1, NEXT_FROM]
     e = arena.size[EDGES]
     arena.size[EDGES] = e + 1
@@ -87,13 +102,13 @@ def learn_sample(
     changed = arena.size[KNOWN] != before
     if ends:
         changed = _open(arena, i) or changed
-        if terminated:
+        if terminated:  # noqa: SIM108 (two inlined calls)
             changed = _close(arena, j) or changed
         else:
             changed = _open(arena, j) or changed
     pair = i * actions + a
     if arena.tally[pair, COUNT] >= freeze_at:
-        return changed
+        return bool(changed)
     e = _edge_to(arena, pair, j)
     arena.edge[e, TIMES] += 1
     if ends and terminated:

@@ -13,8 +13,28 @@ import numpy as np
 from hreach.compiling import Formula, inlined
 from hreach.kernels.local_links import dequeue, enqueue, set_span
 from hreach.kernels.local_state import (
-    CLOSED, COUNT, ENDED, FLAGS, FROM, HIGH, LOW, NEXT_FROM, QA, QB, QUEUE_SHARE, SPAN_SHARE, STATE, TIMES, TO, A, B, G,
-    Arena, Lines, LocalRule, X,
+    CLOSED,
+    COUNT,
+    ENDED,
+    FLAGS,
+    FROM,
+    HIGH,
+    LOW,
+    NEXT_FROM,
+    QA,
+    QB,
+    QUEUE_SHARE,
+    SPAN_SHARE,
+    STATE,
+    TIMES,
+    TO,
+    A,
+    Arena,
+    B,
+    G,
+    Lines,
+    LocalRule,
+    X,
 )  # fmt: skip
 
 
@@ -95,7 +115,7 @@ def _holds(rule: LocalRule, lines: Lines, i: int, pair: int, x: float, allowed: 
     q, own = lines.q, lines.value[i, A] + lines.value[i, B] * x
     if own > rule.value_cap + allowed or q[pair, QA] + q[pair, QB] * x < own - allowed:
         return False
-    for p in range(i * rule.actions, (i + 1) * rule.actions):
+    for p in range(i * rule.actions, (i + 1) * rule.actions):  # noqa: SIM110 (compiled)
         if q[p, QA] + q[p, QB] * x > own + allowed:
             return False
     return True

@@ -6,7 +6,23 @@ import numpy as np
 
 from hreach.compiling import compiled, inlined
 from hreach.kernels.local_state import (
-    AFTER, BEFORE, DAYS, DOWN, HIGH, HIGHEST, KEY, LEVEL, LEVELS, LOW, LOWEST, PLACE, QUEUED, UP, A, B, Lines, Small,
+    AFTER,
+    DAYS,
+    DOWN,
+    HIGH,
+    HIGHEST,
+    KEY,
+    LEVEL,
+    LEVELS,
+    LOW,
+    LOWEST,
+    PLACE,
+    QUEUED,
+    UP,
+    A,
+    B,
+    Lines,
+    Small,
 )  # fmt: skip
 
 
@@ -49,7 +65,7 @@ def enqueue(lines: Lines, i: int, residual: float, unit: float) -> None:
     if now > 0:
         _take(lines.link, lines.queue, now, i, AFTER)
     else:
-        lines.count[QUEUED] += 1
+        lines.tick[QUEUED] += 1
     lines.link[i, LEVEL] = level
     _put(lines.link, lines.queue, level, i, AFTER)
 
@@ -61,7 +77,7 @@ def dequeue(lines: Lines, i: int) -> None:
     if level > 0:
         _take(lines.link, lines.queue, level, i, AFTER)
         lines.link[i, LEVEL] = 0
-        lines.count[QUEUED] -= 1
+        lines.tick[QUEUED] -= 1
 
 
 @inlined

@@ -12,18 +12,54 @@ from hreach.compiling import Formula, compiled, formula_at, inlined
 from hreach.kernels.local_lines import best_line, edge_weight, keep_span, look_at, refresh_row, untried
 from hreach.kernels.local_links import add_key, day_of, dequeue, enqueue, largest_key, raise_key, set_span, top_level
 from hreach.kernels.local_state import (
-    COUNT, DOWN, DRIFT, HIGH, HIGHEST, INTO, KNOWN, LAG_SHARE, LEVELS, LOW, LOWEST, MAX_X, MEAN_X,
-    NEXT_INTO, NO_X, PAIR, PLANNED, QA, QB, QUEUE_SHARE, QUEUED, REST, SCRUB, SKIPPED, SPAN_SHARE, STATE, SUM_A, SUM_B,
-    TARGET, UP, WANDERED, WORK, A, B, G, Arena, Lines, LocalRule, X,
+    COUNT,
+    DOWN,
+    DRIFT,
+    HIGH,
+    HIGHEST,
+    INTO,
+    KNOWN,
+    LAG_SHARE,
+    LEVELS,
+    LOW,
+    LOWEST,
+    MAX_X,
+    MEAN_X,
+    NEXT_INTO,
+    NO_X,
+    PAIR,
+    PLANNED,
+    QA,
+    QB,
+    QUEUE_SHARE,
+    QUEUED,
+    REST,
+    SCRUB,
+    SKIPPED,
+    SPAN_SHARE,
+    STATE,
+    SUM_A,
+    SUM_B,
+    TARGET,
+    UP,
+    WANDERED,
+    WORK,
+    A,
+    Arena,
+    B,
+    G,
+    Lines,
+    LocalRule,
+    X,
 )  # fmt: skip
 
 
 @inlined
 def _welcome(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """States that were met since the last plan: what an untried state is worth."""
-    while lines.count[PLANNED] < arena.size[KNOWN]:
-        i = lines.count[PLANNED]
-        lines.count[PLANNED] = i + 1
+    while lines.tick[PLANNED] < arena.size[KNOWN]:
+        i = lines.tick[PLANNED]
+        lines.tick[PLANNED] = i + 1
         s, number, x = arena.node[i, STATE], lines.number, lines.number[X]
         untried(formula, rule, lines, i, s)
         first, best = i * rule.actions, i * rule.actions
@@ -64,9 +100,9 @@ def where_x(rule: LocalRule, arena: Arena, lines: Lines) -> float:
     if known < rule.states:
         reward = rule.fresh
         if rule.order.size > 0:
-            while arena.ids[rule.order[lines.count[SKIPPED]]] > 0:
-                lines.count[SKIPPED] += 1
-            reward += _best_reward(rule, rule.order[lines.count[SKIPPED]])
+            while arena.ids[rule.order[lines.tick[SKIPPED]]] > 0:
+                lines.tick[SKIPPED] += 1
+            reward += _best_reward(rule, rule.order[lines.tick[SKIPPED]])
         elif rule.reward.size > 0:
             reward += rule.reward[0, 0]
         best = max(best, min(reward / (1.0 - rule.gamma), rule.value_cap))
@@ -113,9 +149,9 @@ def _widen(rule: LocalRule, arena: Arena, lines: Lines) -> None:
     lines.calendar[:, :] = 0
     reach = 2.0 * max(abs(number[X]), number[HIGHEST] - number[LOWEST])
     number[LOWEST], number[HIGHEST] = number[X] - reach, number[X] + reach
-    for i in range(lines.count[PLANNED]):
+    for i in range(lines.tick[PLANNED]):
         value[i, LOW], value[i, HIGH] = number[LOWEST], number[HIGHEST]
-    for i in range(lines.count[PLANNED]):
+    for i in range(lines.tick[PLANNED]):
         look_at(rule, arena, lines, i)
 
 
@@ -148,17 +184,17 @@ def _update(rule: LocalRule, arena: Arena, lines: Lines, i: int) -> None:
             q[p, QA] += gain * more_a
             q[p, QB] += gain * more_b
             look_at(rule, arena, lines, p // rule.actions)
-    lines.count[WORK] += 1 + work
+    lines.tick[WORK] += 1 + work
 
 
 @inlined
 def _scrub(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """Compute one row anew from its counts, in turn: pushes round."""
-    pairs = lines.count[PLANNED] * rule.actions
+    pairs = lines.tick[PLANNED] * rule.actions
     if pairs == 0:
         return
-    p = lines.count[SCRUB] % pairs
-    lines.count[SCRUB] = p + 1
+    p = lines.tick[SCRUB] % pairs
+    lines.tick[SCRUB] = p + 1
     if arena.tally[p, COUNT] > 0:
         before, x = lines.q[p, QA] + lines.q[p, QB] * lines.number[X], lines.number[X]
         refresh_row(formula, rule, arena, lines, p)
@@ -174,10 +210,10 @@ def _catch_up(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> 
     _welcome(formula, rule, arena, lines)
     news = arena.news
     if news[0] < 0:
-        for p in range(lines.count[PLANNED] * rule.actions):
+        for p in range(lines.tick[PLANNED] * rule.actions):
             if arena.tally[p, COUNT] > 0:
                 refresh_row(formula, rule, arena, lines, p)
-        for i in range(lines.count[PLANNED]):
+        for i in range(lines.tick[PLANNED]):
             look_at(rule, arena, lines, i)
     for k in range(1, news[0] + 1):
         if news[k] >= 0:
@@ -193,7 +229,7 @@ def _catch_up(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> 
 def plan_lines(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> bool:
     """Bring the plan up to date; False if the budget was used up before."""
     _catch_up(formula, rule, arena, lines)
-    number, count = lines.number, lines.count
+    number, count = lines.number, lines.tick
     count[WORK] = 0
     while True:
         level = top_level(lines, LEVELS - 1)
@@ -221,11 +257,10 @@ def claimed(rule: LocalRule, arena: Arena, lines: Lines) -> float:
     unit, level = QUEUE_SHARE * rule.tolerance, top_level(lines, LEVELS - 1)
     worst = SPAN_SHARE * rule.tolerance
     if level == LEVELS - 1:
-        for i in range(lines.count[PLANNED]):
+        for i in range(lines.tick[PLANNED]):
             x = lines.number[X]
             best, _, _, _ = best_line(rule, arena, lines, i, x)
             worst = max(worst, abs(best - lines.value[i, A] - lines.value[i, B] * x))
     elif level > 0:
         worst = max(worst, unit * 2.0 ** (level / 2.0) + lines.number[WANDERED])
     return float(worst + rule.gamma * abs(where_x(rule, arena, lines) - lines.number[X]))
-

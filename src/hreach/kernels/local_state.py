@@ -28,7 +28,7 @@ QA, QB, G = 0, 1, 2  # columns of Lines.q: Q = QA + QB x, and what one more of a
 AFTER, BEFORE, LEVEL, PLACE, DOWN = 0, 1, 2, 3, 4  # columns of Lines.link: queue, its level (0: none), heap;
 UP = 6  # calendar for falling x (DOWN, DOWN + 1) and for rising x (UP, UP + 1)
 X, SUM_A, SUM_B, REST, LOWEST, HIGHEST, WANDERED, DRIFT, TARGET = range(9)  # entries of Lines.number
-PLANNED, QUEUED, SKIPPED, SCRUB, WORK = range(5)  # entries of Lines.count
+PLANNED, QUEUED, SKIPPED, SCRUB, WORK = range(5)  # entries of Lines.tick
 
 NO_X, MAX_X, MEAN_X = 0, 1, 2  # LocalRule.mode: what x is
 LEVELS = 64  # of the queue, each for residuals up to sqrt(2) times those of the one below
@@ -59,7 +59,7 @@ class Lines(NamedTuple):
     calendar: Small  # (2, DAYS) first state whose span ends that day, for falling and for rising x
     queue: Small  # (LEVELS,) first state of each level
     number: Array  # (9,)
-    count: NDArray[np.int64]  # (5,)
+    tick: NDArray[np.int64]  # (5,)
     scratch: Array  # (S,) the counts of one row, for a formula
     action: Array  # (A,) the values of one state's actions
 

@@ -6,7 +6,20 @@ import numpy as np
 
 from hreach.errors import require
 from hreach.kernels.local_state import (
-    COUNT, EDGES, ENDED, FLAGS, FROM, INTO, KNOWN, NEXT_FROM, NEXT_INTO, PAIR, SAMPLES, STATE, TIMES, TO,
+    COUNT,
+    EDGES,
+    ENDED,
+    FLAGS,
+    FROM,
+    INTO,
+    KNOWN,
+    NEXT_FROM,
+    NEXT_INTO,
+    PAIR,
+    SAMPLES,
+    STATE,
+    TIMES,
+    TO,
 )  # fmt: skip
 from hreach.problems.problem import Problem
 from hreach.protocols import Arrays

@@ -22,7 +22,20 @@ from hreach.compiling import resolved
 from hreach.errors import require
 from hreach.kernels.local_learn import learn_sample
 from hreach.kernels.local_state import (
-    CLOSED, COUNT, EDGES, ENDED, FLAGS, FROM, KNOWN, NEXT_FROM, OPEN, SAMPLES, STATE, TIMES, TO, Arena,
+    CLOSED,
+    COUNT,
+    EDGES,
+    ENDED,
+    FLAGS,
+    FROM,
+    KNOWN,
+    NEXT_FROM,
+    OPEN,
+    SAMPLES,
+    STATE,
+    TIMES,
+    TO,
+    Arena,
 )  # fmt: skip
 from hreach.kernels.state import NEWS
 from hreach.models.counts import RewardWarning

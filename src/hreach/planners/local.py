@@ -11,12 +11,27 @@ from functools import cached_property
 
 import numpy as np
 
-from hreach.compiling import compile_formula, resolved
+from hreach.compiling import Formula, compile_formula, resolved
 from hreach.errors import InputError, number, positive, require, whole
 from hreach.kernels.local_act import act_local
 from hreach.kernels.local_plan import claimed, plan_local
 from hreach.kernels.local_state import (
-    DAYS, HIGHEST, LEVELS, LOWEST, MAX_X, MEAN_X, NO_X, QA, QB, REST, A, Arena, B, Lines, LocalRule, X,
+    DAYS,
+    HIGHEST,
+    LEVELS,
+    LOWEST,
+    MAX_X,
+    MEAN_X,
+    NO_X,
+    QA,
+    QB,
+    REST,
+    A,
+    Arena,
+    B,
+    Lines,
+    LocalRule,
+    X,
 )  # fmt: skip
 from hreach.models.sparse_counts import SparseCounts
 from hreach.optimism import beb, greedy, mbie_eb, mbie_reach, r_max, vbe
@@ -27,7 +42,7 @@ from hreach.protocols import Arrays, Comparison, Floats, Ints, State, Stream
 from hreach.reach.weight import reach_formula
 
 _PREFIX = ("value", "link", "heap")  # of these, a row for each state that was met
-_OF_X = {
+_OF_X: dict[Formula, int] = {
     reach_formula: MAX_X,
     mbie_reach.optimistic: MAX_X,
     greedy.certain: MEAN_X,
@@ -100,7 +115,7 @@ class Local:
         """Q~ of states, of all by default: (N, A)."""
         asked = np.arange(self.rule.states) if states is None else np.asarray(states)
         own = self.model.arena.ids[asked].astype(np.int64)
-        own = np.where(own <= self.lines.count[0], own, 0)
+        own = np.where(own <= self.lines.tick[0], own, 0)
         q = self.lines.q.reshape(-1, self.rule.actions, 3)[np.maximum(own - 1, 0)]
         found = np.where(own[:, None] > 0, q[:, :, QA] + q[:, :, QB] * self.lines.number[X], self._untried(asked))
         found[self.model.closed(asked)] = 0.0
@@ -112,7 +127,7 @@ class Local:
 
     def stored_value(self) -> tuple[Ints, Floats]:
         """The states that were met and V as it is stored: what `residual` is about. Of the rest, `internal_value`."""
-        known = int(self.lines.count[0])
+        known = int(self.lines.tick[0])
         return self.model.met[:known], self.lines.value[:known, A] + self.lines.value[:known, B] * self.lines.number[X]
 
     def _untried(self, states: Ints) -> Floats:
@@ -173,8 +188,10 @@ class Local:
 
     def state_dict(self) -> dict[str, np.ndarray]:
         """The plan with its queue, calendar and heap: what follows is the same, bit for bit."""
-        known = int(self.lines.count[0])
-        saved = {name: array.copy() for name, array in self.lines._asdict().items() if name not in ("scratch", "action")}
+        known = int(self.lines.tick[0])
+        saved = {
+            name: array.copy() for name, array in self.lines._asdict().items() if name not in ("scratch", "action")
+        }
         saved |= {name: saved[name][:known] for name in _PREFIX}
         saved["q"] = saved["q"][: known * self.rule.actions]
         saved["line"], saved["action_line"] = saved.pop("value"), saved.pop("q")
@@ -183,7 +200,10 @@ class Local:
     def check_state_dict(self, saved: Arrays) -> None:
         """Whether this can have been a plan; `InputError` if not."""
         known, pairs = len(saved["line"]), len(saved["line"]) * self.rule.actions
-        ok = int(saved["count"][0]) == known == len(saved["link"]) == len(saved["heap"]) and len(saved["action_line"]) == pairs
+        ok = (
+            int(saved["tick"][0]) == known == len(saved["link"]) == len(saved["heap"])
+            and len(saved["action_line"]) == pairs
+        )
         require(ok, "line", f"{known} rows", "as many as the rest of the plan has")
         for name in ("line", "action_line", "number"):
             require(bool(np.isfinite(saved[name]).all()), name, "nan or infinite", "finite everywhere")
@@ -193,9 +213,9 @@ class Local:
         heap = np.sort(np.asarray(saved["heap"], dtype=np.int64))
         whole_heap = self.rule.mode != MAX_X or bool((heap == np.arange(known)).all())
         require(whole_heap and bool(((heap >= 0) & (heap < max(known, 1))).all()), "heap", heap, "every state once")
-        count = np.asarray(saved["count"], dtype=np.int64)
+        count = np.asarray(saved["tick"], dtype=np.int64)
         ok = bool((count >= 0).all()) and (self.rule.order.size == 0 or count[2] <= self.rule.order.size)
-        require(ok, "count", count, "numbers of states")
+        require(ok, "tick", count, "numbers of states")
 
     def load_state_dict(self, saved: Arrays) -> None:
         """Go on from a plan; the model has what it had then."""
@@ -294,8 +314,7 @@ def _lines(model: SparseCounts, rule: LocalRule) -> Lines:
         calendar=np.zeros((2, DAYS), dtype=np.int32),
         queue=np.zeros(LEVELS, dtype=np.int32),
         number=numbers,
-        count=np.zeros(5, dtype=np.int64),
+        tick=np.zeros(5, dtype=np.int64),
         scratch=np.zeros(rule.states),
         action=np.zeros(rule.actions),
     )
-
