@@ -40,6 +40,21 @@ def grid(side: int) -> tuple[World, np.ndarray]:
     ), reward
 
 
+def recomputed(model: SparseCounts, planner: Local, h: float) -> float:
+    """max |TV - V| over the states that were met, from the counts alone, by plain NumPy."""
+    planner.plan()
+    arena, known = model.arena, int(model.arena.size[KNOWN])
+    edge, met = arena.edge[: arena.size[EDGES]], model.met
+    _, stored = planner.stored_value()
+    value = planner.internal_value()
+    value[met] = stored
+    n = np.bincount(edge[:, 0], weights=edge[:, 2], minlength=4 * known)
+    future = np.bincount(edge[:, 0], weights=edge[:, 2] * stored[edge[:, 1]], minlength=4 * known)
+    reward = planner.rule.reward[met].reshape(-1)
+    q = reward + planner.rule.gamma * (future + h * value.max()) / (n + h)
+    return float(np.abs(q.reshape(known, 4).max(axis=1) - stored).max())
+
+
 def measured(side: int, h: float, gamma: float, steps_per_state: int = 20) -> str:
     world, reward = grid(side)
     problem = Problem(side * side, 4, gamma, reward[:, :, None], 1.0, 0.0)
@@ -63,7 +78,9 @@ def measured(side: int, h: float, gamma: float, steps_per_state: int = 20) -> st
     tried = int((model.arena.tally[:, 0] > 0).sum())
     held = known * (12 + 40 + 32 + 4 + 4 * (8 + 24)) + edges * 4 * model.arena.edge.shape[1]
     worst = 1e6 * np.quantile(pieces[1:], 0.999)
-    return f"| {side * side} | {h:g} | {gamma} | {1e6 * spent / steps:.2f} | {worst:.0f} | {held / max(tried, 1):.0f} |"
+    share, off = tried / (4 * side * side), recomputed(model, planner, h) / planner.rule.tolerance
+    return f"| {side * side} | {h:g} | {gamma} | {1e6 * spent / steps:.2f} | {worst:.0f} | {held / max(tried, 1):.0f} "
+        f"| {share:.2f} | {off:.3f} |"
 
 
 def main() -> None:
