@@ -79,8 +79,8 @@ def measured(side: int, h: float, gamma: float, steps_per_state: int = 20) -> st
     held = known * (12 + 40 + 32 + 4 + 4 * (8 + 24)) + edges * 4 * model.arena.edge.shape[1]
     worst = 1e6 * np.quantile(pieces[1:], 0.999)
     share, off = tried / (4 * side * side), recomputed(model, planner, h) / planner.rule.tolerance
-    return f"| {side * side} | {h:g} | {gamma} | {1e6 * spent / steps:.2f} | {worst:.0f} | {held / max(tried, 1):.0f} "
-        f"| {share:.2f} | {off:.3f} |"
+    first = f"| {side * side} | {h:g} | {gamma} | {1e6 * spent / steps:.2f} | {worst:.0f} | {held / max(tried, 1):.0f} "
+    return f"{first}| {share:.2f} | {off:.3f} |"
 
 
 def main() -> None:
