@@ -22,7 +22,7 @@ from hreach.randomness.streams import agent_stream
 
 
 def grid(side: int) -> tuple[World, np.ndarray]:
-    """A torus without walls: 4 moves, each slips to either side with probability .1; one state pays 1."""
+    """A square without inner walls: 4 moves, each slips to either side with probability .1; one state pays 1."""
     y, x = np.divmod(np.arange(side * side), side)
     moves = [(-1, 0), (0, 1), (1, 0), (0, -1)]
     to = [np.clip(y + dy, 0, side - 1) * side + np.clip(x + dx, 0, side - 1) for dy, dx in moves]
@@ -85,9 +85,8 @@ def measured(side: int, h: float, gamma: float, steps_per_state: int = 20) -> st
 
 def main() -> None:
     print(
-        "| states | h | gamma | us per step | 99.9 % of means of 100 steps | bytes per tried pair |\n"
-        + "|---" * 6
-        + "|"
+        "| states | h | gamma | us per step | 99.9 % of means of 100 steps | bytes per tried pair "
+        "| pairs tried | residual / tolerance |\n" + "|---" * 8 + "|"
     )
     for side in map(int, sys.argv[1:]):
         for h in (1.0, 8.0):
