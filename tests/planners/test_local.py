@@ -144,6 +144,52 @@ def test_saved_and_loaded_it_goes_on_bit_for_bit() -> None:
     np.testing.assert_array_equal(mine[:rows], theirs[:rows])
 
 
+def test_a_state_after_an_end_that_nobody_expected_is_loaded() -> None:
+    """The model has one column more then."""
+    mdp = garnet(6, 2, 2, 1, False, 0.9)
+    env = TabularEnv(mdp, mdp.reward_table())
+    agent = hreach.make_agent("pac-rmdp", env, h=2, seed=1, **SPARSE)
+    hreach.run(env, agent, 30, seed=1)
+    agent.observe(0, 0, 0.0, 3, True)
+    agent.plan()
+    other = agent.clone(5)
+    other.load_state_dict(agent.state_dict())
+    one, two = hreach.run(env, agent, 50, seed=5), hreach.run(env, other, 50, seed=5)
+    np.testing.assert_array_equal(one.actions, two.actions)
+    other.plan()
+    assert residual_of(other) <= other.planner.residual + 1e-9
+
+
+@pytest.mark.parametrize("name", ["link", "queue", "calendar", "heap", "tick"])
+def test_a_plan_whose_links_are_forged_is_refused(name: str) -> None:
+    """Every number of the links is changed in turn; compiled code would follow them."""
+    agent = next(found for seed in range(40) if not (found := lived("bolt", seed, 60, planner=little)).planner.finished)
+    saved = agent.planner.state_dict()
+    agent.planner.check_state_dict(saved)
+    refused = 0
+    entries = np.flatnonzero(saved[name]) if name in ("link", "queue", "calendar") else np.arange(2)
+    for k in entries[:40]:
+        forged = {**saved, name: saved[name].copy()}
+        forged[name].flat[k] += 1
+        try:
+            agent.planner.check_state_dict(forged)
+        except InputError:
+            refused += 1
+    unused = [] if name != "link" else [k for k in entries[:40] if not _used(agent, saved, int(k))]
+    assert refused >= len(entries[:40]) - len(unused) > 0
+
+
+def _used(agent: Any, saved: Any, k: int) -> bool:
+    """Whether an entry of `link` is one that a list, or the heap, is made of now."""
+    i, column = divmod(k, 8)
+    line, numbers = saved["line"][i], saved["number"]
+    if column in (4, 5):
+        return bool(line[2] > numbers[4])
+    if column in (6, 7):
+        return bool(line[3] < numbers[5])
+    return bool(column == 3 or column == 2 or saved["link"][i, 2] > 0)
+
+
 def test_what_cannot_be_planned_locally_is_refused_in_one_sentence() -> None:
     env = hreach.make_domain("riverswim")
     with pytest.raises(InputError, match=r"^prior is 1\.0, but must be 0"):

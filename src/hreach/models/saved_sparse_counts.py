@@ -6,6 +6,7 @@ import numpy as np
 
 from hreach.errors import require
 from hreach.kernels.local_state import (
+    CLOSED,
     COUNT,
     EDGES,
     ENDED,
@@ -32,8 +33,10 @@ def check_arena(problem: Problem, saved: Arrays) -> None:
     known, edges = len(node), len(edge)
     fits = size[KNOWN] == known and size[EDGES] == edges and len(tally) == known * problem.actions
     require(bool(fits), "size", size, "that of the arrays")
-    ended = edge[:, ENDED] if edge.shape[1] > ENDED else np.zeros(edges, dtype=np.int64)
-    require(bool(saved["ends"]) == (edge.shape[1] > ENDED), "ends", bool(saved["ends"]), "true where ends are counted")
+    ended = edge[:, ENDED]
+    none = not (ended.any() or (node[:, FLAGS] & CLOSED).any())
+    require(bool(saved["ends"]) or none, "ends", bool(saved["ends"]), "true where ends are counted")
+    require(bool(saved["ends"]) or not problem.ends, "ends", bool(saved["ends"]), "true where episodes can end")
     numbers = node[:, STATE]
     ok = np.unique(numbers).size == known and bool(((numbers >= 0) & (numbers < problem.states)).all())
     require(ok, "node", "another state", "states of the problem, each once")

@@ -203,7 +203,7 @@ class SparseCounts:
         return {
             "node": arena.node[:known].copy(),
             "tally": arena.tally[:pairs].copy(),
-            "edge": arena.edge[: arena.size[EDGES]].copy(),
+            "edge": self._saved_edges(),
             "paid": arena.paid[:pairs].copy(),
             "size": arena.size.copy(),
             "here": arena.here.copy(),
@@ -211,6 +211,12 @@ class SparseCounts:
             "ends": np.array(self.problem.ends),
             "version": np.array(self.version),
         }
+
+    def _saved_edges(self) -> np.ndarray:
+        """All columns, whether or not episodes can end: a state fits any agent that was made alike."""
+        edge = np.zeros((int(self.arena.size[EDGES]), ENDED + 1), dtype=np.int32)
+        edge[:, : self.arena.edge.shape[1]] = self.arena.edge[: len(edge)]
+        return edge
 
     def check_state_dict(self, saved: Arrays) -> None:
         """Whether this can have been counted; `InputError` if not."""
@@ -223,11 +229,12 @@ class SparseCounts:
         new = SparseCounts(problem, self.freeze_at)
         known, edges = int(saved["size"][KNOWN]), int(saved["size"][EDGES])
         new._resize(min(known + _ROOM, problem.states), edges + _ROOM)
-        for name in ("node", "tally", "edge", "paid"):
-            target = getattr(new.arena, name)
-            target[: len(saved[name])] = saved[name]
-        for name in ("size", "here", "news"):
-            getattr(new.arena, name)[...] = saved[name]
+        arena = new.arena
+        arena.edge[:edges] = np.asarray(saved["edge"], dtype=np.int32)[:, : arena.edge.shape[1]]
+        for own, theirs in ((arena.node, "node"), (arena.tally, "tally"), (arena.paid, "paid")):
+            own[: len(saved[theirs])] = saved[theirs]
+        for whole, theirs in ((arena.size, "size"), (arena.here, "here"), (arena.news, "news")):
+            whole[...] = saved[theirs]
         new.arena.ids[new.met] = np.arange(1, known + 1, dtype=np.int32)
         self.problem, self.arena, self.version = problem, new.arena, int(saved["version"])
 
