@@ -170,23 +170,17 @@ def box_backup(
 
 
 @compiled
-def nearest_bound(
-    rows: Rows, base: Array, budget: Array, h: float, prior: float, room: Array, spare: Array, spread: Array,
-    least: float, policy: NDArray[np.int64], everything: NDArray[np.int64], order: NDArray[np.int64],
-    mark: NDArray[np.int64], value: Array, found: Extreme, other: Extreme, gap: Array, matrix: Array, turns: int,
+def box_fixed_point(
+    rows: Rows, base: Array, h: float, prior: float, room: Array, spare: Array, policy: NDArray[np.int64],
+    order: NDArray[np.int64], mark: NDArray[np.int64], value: Array, found: Extreme, gap: Array, matrix: Array,
     tolerance: float,
 ) -> None:  # fmt: skip
-    """value (S + 1,) <- U^d_h <= value, from V~_h in it, which bounds V^{d*}_h from above.
+    """value (S + 1,) <- a bound from above on the fixed point of the box, by policy iteration from value on: certified.
 
-        U^d(s) = max_a min [box,  max over the rows of p.u + rho (max u - min u)],   u = R + gamma U^d
-
-    First the fixed point of the box, by policy iteration and with a certified residual; from there downwards, where
-    every turn gives a bound: turns go on while they gain.
-    spread   (N,) rho; least: the lowest u there is; policy (S,) is where to begin, and is what the box chose
+    policy (S,) is where to begin, and is what was chosen; order (S,) any order of the states; mark (S,): scratch
     """
     states = rows.closed.size
     actions = rows.total.size // states
-    start = value.copy()
     above = 0.0
     for _ in range(TURNS):
         box_backup(rows, base, h, prior, room, spare, value, order, mark, found, gap)
@@ -201,8 +195,23 @@ def nearest_bound(
         settle(rows, policy, found, value, 0.01 * max(off, tolerance), matrix)
     for s in range(states):
         if not rows.closed[s]:
-            bound = found.q[s * actions + policy[s]] + rows.gamma / (1.0 - rows.gamma) * above
-            value[s] = min(start[s], bound)
+            value[s] = found.q[s * actions + policy[s]] + rows.gamma / (1.0 - rows.gamma) * above
+
+
+@compiled
+def nearest_bound(
+    rows: Rows, base: Array, budget: Array, h: float, prior: float, room: Array, spare: Array, spread: Array,
+    least: float, everything: NDArray[np.int64], order: NDArray[np.int64], mark: NDArray[np.int64], value: Array,
+    found: Extreme, other: Extreme, gap: Array, turns: int, tolerance: float,
+) -> None:  # fmt: skip
+    """value (S + 1,) <- U^d_h <= value, from a bound on V^{d*}_h from above in it.
+
+        U^d(s) = max_a min [box,  max over the rows of p.u + rho (max u - min u)],   u = R + gamma U^d
+
+    spread   (N,) rho; least: the lowest u there is. Every turn gives a bound: turns go on while they gain.
+    """
+    states = rows.closed.size
+    actions = rows.total.size // states
     for _ in range(turns):
         box_backup(rows, base, h, prior, room, spare, value, order, mark, found, gap)
         backup(rows, base, budget, 1.0, -1.0, 0.0, everything, value, other, gap)

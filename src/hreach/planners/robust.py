@@ -127,15 +127,21 @@ class Robust:
         if rows.ends or not sets.any_vector:
             return optimistic
         least = rows.gamma * sets.v_min + min(0.0, float(rows.rewards.min(initial=0.0)))
-        value, order = optimistic.copy(), np.argsort(-optimistic[:-1], kind="stable")
         room, spare = _rooms(sets, h, prior)
-        arguments = (
+        box, order = optimistic.copy(), np.arange(self._states)
+        policy, mark = np.zeros(self._states, dtype=np.int64), np.empty(self._states, dtype=np.int64)
+        first = (
+            rows, sets.high, float(h), float(prior), room, spare, policy, order, mark, box, self._found["reach"],
+            self._gap, self._matrix, self._tolerance,
+        )  # fmt: skip
+        machine("box_fixed_point", robust_nearest.box_fixed_point, first)(*first)
+        value = np.minimum(box, optimistic)
+        then = (
             rows, sets.high, sets.ceiling, float(h), float(prior), room, spare, _spread(sets, h, prior), least,
-            np.zeros(self._states, dtype=np.int64), self._all, order, np.empty(self._states, dtype=np.int64), value,
-            self._found["reach"], self._found["upper"], self._gap, self._matrix, TURNS,
+            self._all, order, mark, value, self._found["reach"], self._found["upper"], self._gap, TURNS,
             1e-4 * (sets.v_max - sets.v_min),
         )  # fmt: skip
-        machine("nearest_bound", robust_nearest.nearest_bound, arguments)(*arguments)
+        machine("nearest_bound", robust_nearest.nearest_bound, then)(*then)
         return value
 
     def last_reach(self) -> Floats:
