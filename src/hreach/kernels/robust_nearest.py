@@ -1,14 +1,15 @@
 """How much the best model that h more samples could show is worth at most: U^d_h over confidence sets.
 
-The reachable model nearest to the truth P is P^{d*} = (alpha + k)/w, k whole, w = n + prior + h. An outcome gets units
-only up to its deficit rounded up, so k_i > 0 implies P^{d*}_i < P_i + 1/w, and all units together exceed P by at most
-min(h, K/4)/w (the largest remainders are rounded up). With P in its set, p_max,i the largest weight of i in there:
+The reachable model nearest to the truth P is P^{d*} = (alpha + k)/w, k whole, w = n + prior + h. With the deficit
+d_i = w P_i - alpha_i, an outcome gets k_i <= ceil(d_i) units, none if d_i <= 0, and all units together exceed the
+deficits by at most min(h, K/4): the m largest of c remainders, which add up to m or more, are rounded up, and lose at
+most m (1 - m/c) <= c/4. So with P in its set and p_max,i the largest weight of i in there
 
-    k_i/w <= (p_max,i + 1/w - alpha_i/w)^+         of an outcome that was seen
-    sum k_i/w <= 1 - e^{-b} + min(h, K/4)/w        of all that were not, together
+    k_i <= ceil(w p_max,i - alpha_i)^+                      of an outcome that was seen
+    sum k_i <= floor(w (1 - e^{-b}) + min(h, K/4))          of all that were not, together
 
-So P^{d*}.u is at most alpha.u/w and h/w shared out from the best outcome downwards, each up to its room: the *box*. It
-is Eq. (1) with less on the best outcome, a monotone contraction, and bounds V^{d*}_h by its fixed point.
+P^{d*}.u is at most what alpha.u/w and h/w give, h/w shared out from the best outcome downwards, each up to its room:
+the *box*. It is Eq. (1) with less on the best outcome, a monotone contraction, and its fixed point bounds V^{d*}_h.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 from hreach.compiling import Array, compiled, inlined, merged
 from hreach.kernels.robust import Extreme, Rows, highest
 from hreach.kernels.robust_solve import TURNS, backup, improve, settle
+
+ROUNDED = 1e-9  # deficits are rounded to so much before units are counted (`hreach.reach.weight`)
 
 
 @compiled
@@ -56,16 +59,19 @@ def rooms(
     """
     for i in range(total.size):
         n, b, weight = total[i], budget[i], total[i] + prior + h
-        spare[i] = 1.0 - math.exp(-b) + units / weight if open_ and weight > 0.0 else 0.0
+        spare[i] = 0.0
+        if open_ and weight > 0.0:
+            spare[i] = math.floor(weight * (1.0 - math.exp(-b)) + units + 1e3 * ROUNDED) / weight
         for k in range(first[i], first[i + 1]):
             most = most_share(count[k] / n, b) if n > 0.0 else 1.0
-            room[k] = max(most + (1.0 - count[k] - prior * share) / weight, 0.0) if weight > 0.0 else 0.0
+            units_k = math.ceil(weight * most - count[k] - prior * share + ROUNDED)
+            room[k] = max(units_k, 0.0) / weight if weight > 0.0 else 0.0
 
 
 @inlined
-def _best_without(rows: Rows, i: int, value: Array, order: NDArray[np.int64], mark: NDArray[np.int64]) -> tuple[
-    float, int, float
-]:
+def _best_without(
+    rows: Rows, i: int, value: Array, order: NDArray[np.int64], mark: NDArray[np.int64]
+) -> tuple[float, int, float]:
     """(u, next state, reward) of the best outcome of pair i that has no entry; u = -inf: there is none."""
     states = order.size
     if rows.rewards.shape[0] == 0:
@@ -128,7 +134,9 @@ def box_pair(
             future += given * value[rows.following[best]]
             gap[best] = -np.inf
         left -= given
-    if left > 0.0 and (top < 0 or (other > -np.inf and other > rows.pays[top] + rows.gamma * value[rows.following[top]])):
+    if left > 0.0 and (
+        top < 0 or (other > -np.inf and other > rows.pays[top] + rows.gamma * value[rows.following[top]])
+    ):
         found.rest[i] += left
         paid += left * pay
         future += left * value[aim]

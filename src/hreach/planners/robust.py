@@ -128,20 +128,26 @@ class Robust:
             return optimistic
         least = rows.gamma * sets.v_min + min(0.0, float(rows.rewards.min(initial=0.0)))
         room, spare = _rooms(sets, h, prior)
-        box, order = optimistic.copy(), np.arange(self._states)
-        policy, mark = np.zeros(self._states, dtype=np.int64), np.empty(self._states, dtype=np.int64)
-        first = (
-            rows, sets.high, float(h), float(prior), room, spare, policy, order, mark, box, self._found["reach"],
-            self._gap, self._matrix, self._tolerance,
-        )  # fmt: skip
-        machine("box_fixed_point", robust_nearest.box_fixed_point, first)(*first)
-        value = np.minimum(box, optimistic)
-        then = (
+        value = np.minimum(self.box(h, prior, optimistic), optimistic)
+        order, mark = np.argsort(-value[:-1], kind="stable"), np.empty(self._states, dtype=np.int64)
+        arguments = (
             rows, sets.high, sets.ceiling, float(h), float(prior), room, spare, _spread(sets, h, prior), least,
             self._all, order, mark, value, self._found["reach"], self._found["upper"], self._gap, TURNS,
             1e-4 * (sets.v_max - sets.v_min),
         )  # fmt: skip
-        machine("nearest_bound", robust_nearest.nearest_bound, then)(*then)
+        machine("nearest_bound", robust_nearest.nearest_bound, arguments)(*arguments)
+        return value
+
+    def box(self, h: float, prior: float, start: Floats) -> Floats:
+        """The fixed point of the box alone, (S + 1,), from `start` on; h finite, episodes that do not end."""
+        room, spare = _rooms(self.sets, h, prior)
+        value, order = start.copy(), np.argsort(-start[:-1], kind="stable")
+        policy, mark = np.zeros(self._states, dtype=np.int64), np.empty(self._states, dtype=np.int64)
+        arguments = (
+            self.sets.rows, self.sets.high, float(h), float(prior), room, spare, policy, order, mark, value,
+            self._found["reach"], self._gap, self._matrix, self._tolerance,
+        )  # fmt: skip
+        machine("box_fixed_point", robust_nearest.box_fixed_point, arguments)(*arguments)
         return value
 
     def last_reach(self) -> Floats:
