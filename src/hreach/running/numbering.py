@@ -1,4 +1,4 @@
-"""States that are numbers, texts, tuples or arrays, numbered as they appear: for environments whose states nobody counted.
+"""States that are numbers, texts, tuples or arrays, numbered as they appear: of environments that count none.
 
 With model="sparse-counts" an agent needs memory for the states that it met, not for `most` of them.
 """
