@@ -6,8 +6,8 @@
 A transition may end the episode, with the probability e(s, a, s'): then it pays R(s, a, s') and nothing follows, so
 gamma (1 - e(s, a, s')) stands in the place of gamma.
 
-V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`); of many states both
-are certified sweeps (`hreach.problems.certified`). Transitions are held as a sparse matrix with one row for each pair,
+V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`). Of many
+states `hreach.solve` has V* with a certified error. Transitions are held as a sparse matrix with one row for each pair,
 row s |A| + a; so is a reward that was given sparse.
 
 >>> import numpy as np
@@ -212,6 +212,22 @@ class TabularMDP:
             restart = sparse.csr_array(np.maximum(leaving, 0.0)[:, None]) @ sparse.csr_array(self.start[None, :])
             chain = chain + restart
         return long_run(chain, self.start)
+
+    @property
+    def going_on(self) -> Sparse:
+        """P(s'|s, a) (1 - e(s, a, s')), sparse, shape (S A, S): not to be written into."""
+        return self._goes_on
+
+    @property
+    def paid_per_pair(self) -> Array | None:
+        """R(s, a) where it was given so, shape (S, A); None where a reward depends on s'."""
+        return self._table if isinstance(self._table, np.ndarray) and self._table.ndim == 2 else None
+
+    @cached_property
+    def row_error(self) -> float:
+        """max |1 - sum_s' P(s'|s, a)|, which is rounding."""
+        sums = np.asarray(self._P @ np.ones(self.states))
+        return float(np.abs(sums - 1).max()) + int(np.diff(self._P.indptr).max()) * 2.0**-53
 
     @cached_property
     def _goes_on(self) -> Sparse:
