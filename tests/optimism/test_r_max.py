@@ -30,9 +30,10 @@ class InNumpy:
         P = self.n / np.maximum(n, 1)[:, :, None]
         R = self.paid / np.maximum(n, 1) if self.learnt else self.known_reward
         value = np.full(len(n), self.top)
-        for _ in range(4000):
+        moved = np.inf
+        while moved > 1e-13:
             q = np.where(known, R + self.gamma * P @ value, self.top)
-            value = q.max(axis=1)
+            moved, value = np.abs(q.max(axis=1) - value).max(), q.max(axis=1)
         best = q[state].max()
         return int(np.flatnonzero(q[state] >= best - 1e-9 * max(1.0, abs(best)))[0])
 
