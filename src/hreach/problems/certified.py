@@ -72,7 +72,7 @@ def solve(
 
 @dataclass(frozen=True)
 class _Model:
-    """Rows, reward (S, A), and what the bounds know of them: row weights, longest row, largest |reward|, units of rounding."""
+    """Rows, reward (S, A), and what the bounds know: row weights, longest row, largest |reward|, units of rounding."""
 
     rows: Sparse
     weight: NDArray[np.float64] | NDArray[np.float32]
