@@ -1,12 +1,15 @@
-"""`hreach.solve`: its certified error holds against exact policy iteration; a bound that is too small is found out."""
+"""`hreach.solve`: its certified error holds against linear programs and exact policy iteration; a bound that is too
+small is found out. Its kernels equal the sweeps of NumPy and scipy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import linprog
 
 import hreach
+from hreach.kernels.large import evaluate, improve
 from hreach.problems.certified import Solution, solve
 from hreach.problems.solving import best_policy
 
@@ -46,6 +49,36 @@ def test_the_certified_error_holds_in_every_case(storage: str) -> None:
         assert error <= found.error + 1e-9, seed  # the oracle's own rounding
         assert found.error <= tolerance
         assert loss <= found.loss + 1e-9, seed
+
+
+def test_a_linear_program_agrees() -> None:
+    """min sum V subject to V >= R(s, a) + gamma P(s, a) V for each pair."""
+    for seed in range(20):
+        mdp = drawn(seed)
+        going = np.asarray(mdp.transitions() - mdp.endings()).reshape(-1, mdp.states)
+        rows = mdp.gamma * going - np.repeat(np.eye(mdp.states), mdp.actions, axis=0)
+        best = linprog(np.ones(mdp.states), rows, -mdp.expected_reward.reshape(-1), bounds=(None, None))
+        assert best.status == 0
+        found = solve(mdp, 1e-4)
+        assert np.abs(found.value - best.x).max() <= found.error + 1e-5, seed  # what the program is solved to
+
+
+def test_the_kernels_equal_sweeps_of_numpy() -> None:
+    for seed in range(20):
+        mdp = drawn(seed)
+        rows, value = mdp.going_on, np.random.default_rng(seed).normal(size=mdp.states)
+        result, change, policy = np.empty(mdp.states), np.empty(3), np.zeros(mdp.states, dtype=np.int64)
+        reward, here = mdp.expected_reward, np.arange(mdp.states)
+        arguments = (rows.indptr, rows.indices, rows.data, reward, mdp.gamma, value, result, policy, change)
+        improve(*arguments, 0, mdp.states)
+        q = mdp.backup(value)
+        np.testing.assert_allclose(result, q.max(axis=1), rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(q[here, policy], q.max(axis=1), rtol=1e-13, atol=1e-13)
+        expected = [(result - value).min(), (result - value).max(), np.abs(value).max()]
+        np.testing.assert_array_equal(change, expected)
+        policy[:] = np.random.default_rng(seed).integers(mdp.actions, size=mdp.states)
+        evaluate(*arguments, 0, mdp.states)
+        np.testing.assert_allclose(result, q[here, policy], rtol=1e-13, atol=1e-13)
 
 
 def test_a_tenth_of_the_bound_does_not_hold() -> None:
