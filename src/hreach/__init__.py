@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hreach.guarantees.audit import audit
     from hreach.guarantees.certify import certify_counts
     from hreach.guarantees.stopping import Aim, Certified
+    from hreach.problems.certified import Solution, solve
     from hreach.problems.mdp import TabularMDP
     from hreach.problems.task import Preset, Task
     from hreach.randomness.seeding import run_seeds
@@ -33,6 +34,7 @@ _LAZY = {
     "Preset": "hreach.problems.task",
     "Run": "hreach.running.loop",
     "Runs": "hreach.running.runs",
+    "Solution": "hreach.problems.certified",
     "TabularMDP": "hreach.problems.mdp",
     "Task": "hreach.problems.task",
     "audit": "hreach.guarantees.audit",
@@ -42,6 +44,7 @@ _LAZY = {
     "run": "hreach.running.loop",
     "run_seeds": "hreach.randomness.seeding",
     "simulate": "hreach.running.simulate",
+    "solve": "hreach.problems.certified",
 }
 
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "Preset",
     "Run",
     "Runs",
+    "Solution",
     "TabularMDP",
     "Task",
     "__version__",
@@ -62,6 +66,7 @@ __all__ = [
     "run",
     "run_seeds",
     "simulate",
+    "solve",
 ]
 
 
