@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hreach.guarantees.audit import audit
     from hreach.guarantees.certify import certify_counts
     from hreach.guarantees.stopping import Aim, Certified
+    from hreach.journal.journal import Journal
     from hreach.problems.certified import Solution, solve
     from hreach.problems.mdp import TabularMDP
     from hreach.problems.task import Preset, Task
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Aim": "hreach.guarantees.stopping",
     "Certified": "hreach.guarantees.stopping",
+    "Journal": "hreach.journal.journal",
     "Preset": "hreach.problems.task",
     "Run": "hreach.running.loop",
     "Runs": "hreach.running.runs",
@@ -51,6 +53,7 @@ __all__ = [
     "Aim",
     "Certified",
     "InputError",
+    "Journal",
     "Preset",
     "Run",
     "Runs",

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from hreach import __version__
-from hreach.cli import auditing, certifying, studies
+from hreach.cli import auditing, certifying, journals, studies
 from hreach.cli import guarantees as commands
 from hreach.errors import InputError
 
@@ -53,6 +53,13 @@ for command in (studies.reproduce, studies.run, studies.report, studies.status, 
 app.command()(commands.bound)
 app.command()(auditing.audit)
 app.command()(certifying.certify)
+app.command()(journals.new)
+app.command()(journals.ask)
+app.command()(journals.tell)
+app.command()(journals.void)
+app.command()(journals.undo)
+app.command()(journals.show)
+app.command()(journals.export)
 app.command(name="choose-h")(commands.choose_h)
 
 

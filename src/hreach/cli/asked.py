@@ -25,12 +25,28 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """A certificate, what was certain at each look, whose it is, and why the run was stopped."""
+    """A certificate, what was certain at each look, whose it is, and why the run was stopped.
+
+    names   of the states and of the actions, where these have some
+    """
 
     certificate: Certificate
     looks: Sequence[Look]
     title: str
     stopped: str = ""
+    names: tuple[Sequence[str], Sequence[str]] | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What can be said, in one sentence."""
+        sure = self.certificate
+        return sure.sentence() if self.names is None else sure.sentence(self.names[0][sure.state])
+
+    def pair(self, state: int, action: int) -> str:
+        """A pair in words."""
+        if self.names is None:
+            return f"state {state}, action {action}"
+        return f"{self.names[0][state]}, {self.names[1][action]}"
 
 
 def times(steps: int, asked: Asked) -> list[int]:

@@ -16,8 +16,8 @@ def as_text(found: Found) -> str:
     """The sentence, what is certain, the curve, what holds it down, and what is taken for granted."""
     sure = found.certificate
     parts = [
-        sure.sentence(),
-        *([found.stopped] if found.stopped not in ("", sure.sentence()) else []),
+        found.sentence,
+        *([found.stopped] if found.stopped not in ("", found.sentence) else []),
         "",
         *_bounds(sure),
     ]
@@ -27,7 +27,7 @@ def as_text(found: Found) -> str:
     if sure.limits:
         parts += ["", f"{'held down by':<24} {'samples':>8} {'share':>6} {'100 more give':>14}"]
         for limit in sure.limits[:_PAIRS]:
-            pair = f"state {limit.state}, action {limit.action}"
+            pair = found.pair(limit.state, limit.action)
             parts.append(f"{pair:<24} {limit.n:>8,} {limit.share:>6.0%} {_short(limit.gain):>14}")
     parts += ["", *(f"assumes: {line}" for line in sure.assumes), *(f"note: {line}" for line in sure.notes)]
     return "\n".join(parts)
@@ -38,7 +38,7 @@ def as_plain(found: Found) -> Plain:
     sure = found.certificate
     return {
         "of": found.title,
-        "sentence": sure.sentence(),
+        "sentence": found.sentence,
         "stopped": found.stopped or None,
         "samples": sure.samples,
         "delta": sure.delta,
@@ -55,6 +55,7 @@ def as_plain(found: Found) -> Plain:
         "over_time": [_look(look, sure.state) for look in found.looks],
         "assumes": list(sure.assumes),
         "notes": list(sure.notes),
+        "names": None if found.names is None else {"states": [*found.names[0]], "actions": [*found.names[1]]},
     }
 
 

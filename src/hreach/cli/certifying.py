@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def certify(
     source: Annotated[
-        str, typer.Argument(help="A domain; or a file: counts (CSV, npz), a recorded run (npz, checkpoint).")
+        str, typer.Argument(help="A domain; or a file: a journal, counts (CSV, npz), a recorded run (npz, checkpoint).")
     ],
     agent: Annotated[str | None, typer.Argument(help="A tabular agent, where the source is a domain.")] = None,
     param: Annotated[
@@ -40,7 +40,10 @@ def certify(
     ] = None,
     delta: Annotated[float, typer.Option(help="Probability that anything said is false.")] = 0.1,
     state: Annotated[
-        int | None, typer.Option(help="Where (default: where the run ended, else where the gap is largest).")
+        str | None,
+        typer.Option(
+            help="Where, a number, of a journal a name (default: where the run ended, or the gap is largest)."
+        ),
     ] = None,
     h: Annotated[
         float | None, typer.Option(help="Further samples of each pair to compare with; inf: the optimum.")
@@ -74,9 +77,18 @@ def certify(
 
     picture_file = writable_picture("--picture", picture_file)
     chance(delta)
-    asked = Asked(delta, state, None if h is None else check_reach(h), picture_file is not None)
     of_runs = {"--param": param, "--steps": steps, "--saved": saved, "--until-certified": until_certified, "--aim": aim}
     of_files = {"--domain": domain, "--reward": reward, "--gamma": gamma, "--policy": policy}
+    if agent is None and evidence.is_journal(path := _file(source)):
+        _left_out({**of_runs, **of_files, "--h": h, "--freeze": freeze or None}, "where the source is a journal")
+        _tell(evidence.of_journal(path, delta, state), as_json, picture_file)
+        return
+    asked = Asked(
+        delta,
+        None if state is None else whole("--state", _number(state), 0),
+        None if h is None else check_reach(h),
+        picture_file is not None,
+    )
     if agent is None:
         path = _file(source)
         _left_out(of_runs, "where the source is a file")
@@ -100,6 +112,13 @@ def _file(source: str) -> Path:
     if not path.is_file():
         raise InputError(f"source is {source!r}, but must be a file, or a domain that is followed by an agent.")
     return path
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _left_out(given: Mapping[str, object], where: str) -> None:

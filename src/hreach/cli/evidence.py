@@ -20,6 +20,8 @@ from hreach.guarantees.certificate import Certificate
 from hreach.guarantees.certificate_picture import Look
 from hreach.guarantees.certify import certify_counts
 from hreach.guarantees.stopping import Aim, Certified
+from hreach.journal import schema
+from hreach.journal.journal import Journal
 from hreach.models.counts import Counts
 from hreach.problems.truth import known_reward_of, truth_of
 from hreach.protocols import Acts, AnyPlanner, Floats, Optimism, State, Until
@@ -126,6 +128,20 @@ def of_file(
     moves = counted.moves.times.size
     found = [certified(last) for last in (times(moves, asked) if counted.in_order else [moves])]
     return Found(found[-1], [Look(one.samples, one.bounds) for one in found], path.name)
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file is a journal, by its first bytes."""
+    return schema.is_journal(path)
+
+
+def of_journal(path: Path, delta: float, state: str | None) -> Found:
+    """What the told rows of a journal say."""
+    with Journal(path) as journal:
+        mind = journal.mind()
+    found = mind.certify(delta, state)
+    names = mind.names, mind.settings.actions
+    return Found(found, [Look(found.samples, found.bounds)], path.name, names=names)
 
 
 def _made(domain: str, name: str, options: Params, seed: int) -> tuple[Any, Learner]:

@@ -138,9 +138,9 @@ class Certificate:
             ),
         )
 
-    def sentence(self) -> str:
-        """What can be said, in one sentence."""
-        parts = [f"in state {self.state} this policy is worth at least {self.lower:.4g}"]
+    def sentence(self, name: str | None = None) -> str:
+        """What can be said, in one sentence; `name` is that of the state, where states have names."""
+        parts = [f"in state {self.state if name is None else name} this policy is worth at least {self.lower:.4g}"]
         if self.reachable_gap is not None and self.h is not None:
             best = f"the best that {self.h:g} more samples of each pair could show"
             parts.append(f"{best} is at most {self.reachable_gap:.3g} more")

@@ -1,0 +1,1 @@
+"""Ask and tell: experience of a process outside Python, kept in one file."""
