@@ -38,6 +38,11 @@ VARIANTS = [
     ("pac-rmdp", "chain", {"h": "growing"}),
     ("pac-rmdp", "chain", {"h": "adaptive"}),
     ("pac-rmdp", "chain", {"h": 2, "reward": "learn", "r_max": 1.0}),
+    *(
+        (name, "riverswim", {**OWN.get(name, {}), "model": "sparse-counts"})
+        for name in ("pac-rmdp", "bolt", "greedy", "epsilon-greedy", "mbie-eb", "vbe", "beb", "r-max", "mbie-reach")
+    ),
+    ("pac-rmdp", "riverswim", {"h": 2, "reward": "learn", "r_max": 1.0, "model": "sparse-counts"}),
     ("posterior-sampling", "chain", {"episodes": "doubling", "reward": "learn", "r_max": 1.0}),
     *((name, "mountain-car", {**OWN.get(name, {}), **GRID}) for name in LINEAR_AGENTS),
     ("linear-pac-rmdp", "mountain-car", {"h": "growing", "reward": "learn", **GRID}),

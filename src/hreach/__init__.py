@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hreach.guarantees.certify import certify_counts
     from hreach.guarantees.stopping import Aim, Certified
     from hreach.journal.journal import Journal
+    from hreach.problems.certified import Solution, solve
     from hreach.problems.mdp import TabularMDP
     from hreach.problems.task import Preset, Task
     from hreach.randomness.seeding import run_seeds
@@ -35,6 +36,7 @@ _LAZY = {
     "Preset": "hreach.problems.task",
     "Run": "hreach.running.loop",
     "Runs": "hreach.running.runs",
+    "Solution": "hreach.problems.certified",
     "TabularMDP": "hreach.problems.mdp",
     "Task": "hreach.problems.task",
     "audit": "hreach.guarantees.audit",
@@ -44,6 +46,7 @@ _LAZY = {
     "run": "hreach.running.loop",
     "run_seeds": "hreach.randomness.seeding",
     "simulate": "hreach.running.simulate",
+    "solve": "hreach.problems.certified",
 }
 
 __all__ = [
@@ -54,6 +57,7 @@ __all__ = [
     "Preset",
     "Run",
     "Runs",
+    "Solution",
     "TabularMDP",
     "Task",
     "__version__",
@@ -65,6 +69,7 @@ __all__ = [
     "run",
     "run_seeds",
     "simulate",
+    "solve",
 ]
 
 

@@ -198,7 +198,7 @@ def test_stop_rules_of_the_command_line() -> None:
     run = ("chain", "pac-rmdp", "--param", "h=8", "--steps", "20000")
     sooner = told(*run, "--until-certified", "50%")
     assert sooner["samples"] < 20_000
-    assert sooner["reachable_gap"] <= 0.5 * sooner["lower"]
+    assert sooner["reachable_gap"] <= 0.5 * (sooner["lower"] + sooner["reachable_gap"])
     assert sooner["stopped"] == sooner["sentence"]
     aimed = told(*run, "--aim", "2", "--state", "0")
     assert aimed["samples"] < 20_000
@@ -239,6 +239,7 @@ RUN = ["chain", "pac-rmdp", "--param", "h=8", "--steps", "50"]
             ["--until-certified", "0%"],
             "--until-certified is '0', but must be a number above 0, or a share such as 20%.",
         ),
+        (["--until-certified", "100%"], "--until-certified is '100%', but must be below 100%"),
         (["--until-certified", "much"], "--until-certified is 'much', but must be a number above 0"),
         (["--aim", "3", "--until-certified", "9%"], "--aim is 3.0, but must be left out where --until-certified"),
         (["--gamma", "0.9"], "--gamma is 0.9, but must be left out where the source is a domain."),

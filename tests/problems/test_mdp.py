@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 
 import hreach
 from hreach import InputError, TabularMDP
+from hreach.problems.tables import RowsWarning
 
 Array = NDArray[np.float64]
 SOME = settings(deadline=None, derandomize=True, max_examples=60)
@@ -154,9 +155,32 @@ def test_repeated_entries_are_added_and_explicit_zeros_dropped() -> None:
 
 def test_unsorted_rows_are_put_in_order() -> None:
     rows = sparse.csr_array(([0.7, 0.3, 1.0], [1, 0, 1], [0, 2, 3]), shape=(2, 2))
-    mdp = TabularMDP(rows, np.zeros((2, 1)), 0.9)
+    with pytest.warns(RowsWarning, match=r"^P has rows with columns out of order or repeated") as said:
+        mdp = TabularMDP(rows, np.zeros((2, 1)), 0.9)
+    assert len(said) == 1
     np.testing.assert_array_equal(mdp.next_state, [0, 1, 1])
     np.testing.assert_allclose(mdp.cumulative, [0.3, 1, 1])
+
+
+def test_three_arrays_are_the_same_mdp_and_are_not_copied() -> None:
+    t = draw_tables(3, 5, 2, 0.9, False)
+    rows = (t.csr.indptr, t.csr.indices, t.csr.data)
+    mdp = TabularMDP(rows, t.R, t.gamma)
+    assert_same(t.mdp, mdp)
+    assert np.shares_memory(mdp.probability, rows[2])
+    with pytest.raises(InputError, match=r"^P indices is .*, but must be states from 0 to 4\.$"):
+        TabularMDP((rows[0], rows[1] + 1, rows[2]), t.R, t.gamma)
+    with pytest.raises(InputError, match=r"^P indptr is "):
+        TabularMDP((rows[0][::-1].copy(), rows[1], rows[2]), t.R, t.gamma)
+    with pytest.raises(InputError, match=r"^R is three arrays, but must be "):
+        TabularMDP(rows, rows, t.gamma)
+
+
+def test_a_dense_copy_larger_than_memory_is_refused_with_its_size() -> None:
+    states = 3_000_000
+    rows = (np.arange(states + 1), np.arange(states), np.ones(states))
+    with pytest.raises(InputError, match=r"needs 6\.706e\+04 GiB of memory, but must fit into the "):
+        TabularMDP(rows, np.zeros((states, 1)), 0.9).transitions()
 
 
 def test_an_array_of_whole_numbers_is_a_transition_table() -> None:
@@ -175,7 +199,8 @@ def test_changing_a_sparse_p_later_does_not_change_the_mdp() -> None:
 
 def test_a_sparse_p_is_left_as_it_was() -> None:
     P = sparse.csr_array(([0.7, 0.3, 0.0, 1.0], [1, 0, 0, 1], [0, 2, 4]), shape=(2, 2))
-    TabularMDP(P, np.zeros((2, 1)), 0.9)
+    with pytest.warns(RowsWarning):
+        TabularMDP(P, np.zeros((2, 1)), 0.9)
     np.testing.assert_array_equal(P.data, [0.7, 0.3, 0, 1])
     np.testing.assert_array_equal(P.indices, [1, 0, 0, 1])
     np.testing.assert_array_equal(P.indptr, [0, 2, 4])

@@ -94,9 +94,10 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("greedy", {}),
     ("epsilon-greedy", {"epsilon": 0.3}),
 ]
+NAMES = ("chain", "riverswim", "sixarms", "gridworld", "garnet")
 TABLES: dict[str, Case] = {
     **{f"{name} {params}": (limited("modified-chain", 11), name, params) for name, params in SETTINGS},
-    **{f"on {name}": (domain(name), "pac-rmdp", {"h": 4}) for name in ("chain", "riverswim", "sixarms")},
+    **{f"on {name}": (domain(name), "pac-rmdp", {"h": 4}) for name in NAMES},
     "FrozenLake": (domain("FrozenLake-v1"), "pac-rmdp", {"h": 1, **LEARN}),
     "CliffWalking": (domain(CLIFF), "pac-rmdp", {"h": 1, **LEARN, "r_max": -1.0, "r_min": -100.0}),
     "CartPole": (Bins, "posterior-sampling", {**LEARN}),

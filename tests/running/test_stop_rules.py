@@ -20,18 +20,18 @@ def made() -> tuple[Any, Any]:
 
 def test_a_run_says_why_it_was_ended_and_one_that_was_not_says_nothing() -> None:
     env, agent = made()
-    rule = hreach.Certified(share=1.0)
+    rule = hreach.Certified(share=0.5)
     done = hreach.run(env, agent, steps=20_000, until=rule)
     assert rule.certificate is not None
     assert done.stopped == rule.certificate.sentence()
     env, agent = made()
-    assert hreach.run(env, agent, steps=200, until=hreach.Certified(share=1.0)).stopped == ""
+    assert hreach.run(env, agent, steps=200, until=hreach.Certified(share=0.5)).stopped == ""
 
 
 def test_it_stops_at_the_first_look_that_is_enough() -> None:
     """The oracle makes the run anew up to each look."""
     env, agent = made()
-    steps = len(hreach.run(env, agent, steps=20_000, until=hreach.Certified(share=1.0)).rewards)
+    steps = len(hreach.run(env, agent, steps=20_000, until=hreach.Certified(share=0.5)).rewards)
     looks = [next_look(0)]
     while looks[-1] < steps:
         looks.append(next_look(looks[-1]))
@@ -49,7 +49,7 @@ class KilledError(RuntimeError):
 
 def test_a_run_from_a_checkpoint_stops_at_the_same_step(tmp_path: Path) -> None:
     env, agent = made()
-    whole = hreach.run(env, agent, steps=20_000, until=hreach.Certified(share=1.0))
+    whole = hreach.run(env, agent, steps=20_000, until=hreach.Certified(share=0.5))
     file = tmp_path / "run.ckpt"
 
     def killed_at(step: int) -> Callable[[int], None]:
@@ -66,11 +66,11 @@ def test_a_run_from_a_checkpoint_stops_at_the_same_step(tmp_path: Path) -> None:
     kill = killed_at(len(whole.rewards) - 30)
     with pytest.raises(KilledError):
         hreach.run(
-            env, agent, steps=20_000, until=hreach.Certified(share=1.0), checkpoint=file, every=Steps(50), progress=kill
+            env, agent, steps=20_000, until=hreach.Certified(share=0.5), checkpoint=file, every=Steps(50), progress=kill
         )
     assert file.exists()
     env, agent = made()
-    again = hreach.run(env, agent, steps=20_000, until=hreach.Certified(share=1.0), checkpoint=file, every=Steps(50))
+    again = hreach.run(env, agent, steps=20_000, until=hreach.Certified(share=0.5), checkpoint=file, every=Steps(50))
     assert not file.exists()
     assert again.stopped == whole.stopped
     assert (again.rewards == whole.rewards).all()
@@ -85,10 +85,10 @@ def test_a_run_that_was_stopped_and_saved_but_not_removed_stays_stopped(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", lambda *_, **__: None)
         first = hreach.run(
-            env, agent, steps=20_000, until=hreach.Certified(share=1.0), checkpoint=file, every=Steps(50)
+            env, agent, steps=20_000, until=hreach.Certified(share=0.5), checkpoint=file, every=Steps(50)
         )
     assert file.exists()
     env, agent = made()
-    again = hreach.run(env, agent, steps=20_000, until=hreach.Certified(share=1.0), checkpoint=file, every=Steps(50))
+    again = hreach.run(env, agent, steps=20_000, until=hreach.Certified(share=0.5), checkpoint=file, every=Steps(50))
     assert len(again.rewards) == len(first.rewards)
     assert again.stopped == first.stopped

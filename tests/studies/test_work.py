@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from helpers import content
 from hreach.studies import work
 from hreach.studies.grid import Cell, cell_of
+from hreach.studies.results import Column, Result, joined
 from hreach.studies.runner import run_study
 from hreach.studies.shards import read_shard
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.store import Range, Store
 from hreach.studies.until import LOOK
-from hreach.studies.work import COMPILED_STEPS, STEPPED_STEPS, is_compiled, pending, shard_runs, simulated
+from hreach.studies.work import COMPILED_STEPS, STEPPED_STEPS, is_compiled, pending, shard_runs, simulated, stepped
 from hreach.studies.workers import make_workers
 
 CELL = Cell("chain", {}, "pac-rmdp", {"h": 8}, steps=3000, seed=3)
@@ -71,12 +72,52 @@ def test_what_the_kernels_can_run_is_compiled() -> None:
 
 def test_a_computed_shard_is_the_file_that_the_store_keeps(tmp_path: Path) -> None:
     cell, store = replace(CELL, steps=40), Store(tmp_path)
-    code, runs, data = simulated(cell, 3, 7)
+    code, runs, data, _ = simulated(cell, 3, 7)
     assert (code, runs) == (cell.code, (3, 7))
     store.put(cell.id, runs, data)
     ((held, path),) = store.files(cell.id)
     assert (held, path.read_bytes()) == ((3, 7), data)
     assert read_shard(path, cell.id, held)[1]["runs"] == [3, 7]
+
+
+def same(one: Result, two: Result) -> bool:
+    """Whether two results are equal, bit by bit."""
+    return _told(one) == _told(two)
+
+
+def _told(result: Result) -> object:
+    phases = [[_array(v) for v in (p.total, p.length, p.terminated)] for p in (result.learning, result.final)]
+    makers = [dict(maker) for maker in result.makers]
+    return result.by, _array(result.at), phases, result.agent, makers, _episode(result)
+
+
+def _array(values: Column) -> object:
+    return values.dtype.str, values.shape, values.tobytes()
+
+
+def _episode(result: Result) -> object:
+    return result.last and [values.tolist() for values in vars(result.last).values()]
+
+
+@pytest.mark.parametrize("cell", [replace(CELL, steps=40), EPISODES], ids=["compiled", "stepped"])
+def test_what_a_worker_gives_back_is_what_is_read_from_its_file(cell: Cell, tmp_path: Path) -> None:
+    store, runs, compute = Store(tmp_path), 2 if cell is EPISODES else 7, stepped if cell is EPISODES else simulated
+    done = [compute(cell, *piece) for piece in ((0, 1), (1, runs))]
+    for _, held, data, _ in done:
+        assert store.put(cell.id, held, data)
+    assert not store.put(cell.id, *done[0][1:3])  # it is there
+    assert same(joined([result for *_, result in done]), store.read(cell.id, runs))
+    assert not same(done[0][3], store.read(cell.id, runs))
+
+
+def test_a_study_gives_what_its_store_holds_however_it_was_come_by(tmp_path: Path) -> None:
+    computed = run_study(STUDY, Store(tmp_path / "a"))
+    read = run_study(STUDY, Store(tmp_path / "a"))
+    run_study(STUDY, Store(tmp_path / "b"), runs=4)
+    partly = run_study(STUDY, Store(tmp_path / "b"))
+    for (_, one), (_, two), (_, three) in zip(computed, read, partly, strict=True):
+        assert same(one, two)
+        assert same(one, three)
 
 
 # --- one study, one set of files ---------------------------------------------

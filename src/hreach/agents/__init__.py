@@ -113,10 +113,16 @@ STEPPED_AGENTS = {
 # What agents are made of, for `model=` and `planner=`; others' come as "module:name", entry points or objects.
 MODELS = {
     "counts": Entry("hreach.models.counts:Counts", "frequencies, or a Dirichlet posterior", "Kawaguchi 2016"),
+    "sparse-counts": Entry(
+        "hreach.models.sparse_counts:SparseCounts", "frequencies of what was seen", "Kawaguchi 2016"
+    ),
     "least-squares": Entry("hreach.models.regression:Regression", "linear in features", "Kawaguchi 2016"),
 }
 PLANNERS = {
     "sweeps": Entry("hreach.planners.sweeps:Sweeps", "compiled sweeps and solves over a table", "Bellman 1957"),
+    "local": Entry(
+        "hreach.planners.local:Local", "only what a sample changed, of sparse counts", "Moore & Atkeson 1993"
+    ),
     "grid": Entry("hreach.planners.on_grid:OnGrid", "fitted value iteration on a grid", "Gordon 1995"),
     "tree": Entry("hreach.planners.on_tree:OnTree", "all sequences of actions, a tree", "Adams et al. 2004"),
 }

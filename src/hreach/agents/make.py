@@ -146,12 +146,12 @@ def make_tabular(
     reward: Reward = "known",
     r_max: float | None = None,
     r_min: float | None = None,
-    prior: float = 1,
+    prior: float | None = None,
     tolerance: float = 0.01,
     value_cap: float | None = None,
     ties: str | Sequence[int] = "random",
     model: Thing = "counts",
-    planner: Thing = "sweeps",
+    planner: Thing | None = None,
     **params: object,
 ) -> TableAgent:
     """A tabular agent with the optimism that `build(problem, **params)` returns.
@@ -160,19 +160,23 @@ def make_tabular(
     reward   "known": what the domain tells; "learn": from the rewards that are paid; or an array (S, A), (S, A, S)
     r_max    upper bound of the reward; default: the largest known reward
     r_min    lower bound of the reward; default: the least known reward, or 0 if that is above 0 or unknown
-    prior    weight, in samples, of the uniform first model (0: the bare sample mean)
+    prior    weight, in samples, of the uniform first model (0: the bare sample mean); default 1, of sparse counts 0
     tolerance   the planner stops when max |TV - V| is at most this
     value_cap   values above it are cut off (None: no cap)
     ties     "random", or all actions in the order of preference
     model    what learns, called as model(problem, freeze_at)
-    planner  what plans, called as planner(model, optimism, stream, tolerance=, value_cap=, ties=)
+    planner  what plans, called as planner(model, optimism, stream, tolerance=, value_cap=, ties=); default: "sweeps",
+             of sparse counts "local"
     The rest are the agent's own parameters.
     """
     check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
-    problem = problem_of(env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=prior)
+    sparse = model == "sparse-counts"
+    weight = (0.0 if sparse else 1.0) if prior is None else prior
+    problem = problem_of(env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=weight, dense=not sparse)
     optimism: TabularOptimism = build(problem, **params)
 
-    models, planners = find_part("model", model), find_part("planner", planner)
+    models, planners = find_part("model", model), find_part("planner", planner or ("local" if sparse else "sweeps"))
+    require(not (sparse and planner == "sweeps"), "planner", planner, "'local' with model='sparse-counts'")
 
     def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
         counts = models.factory(problem, optimism.freeze_at)
@@ -198,9 +202,12 @@ def problem_of(
     r_max: float | None = None,
     r_min: float | None = None,
     prior: float = 1,
+    dense: bool = True,
 ) -> Problem:
     """What an agent knows of a table before it has seen anything; the parameters are those of `make_tabular`."""
     space = _known(env)
+    if dense:
+        _check_memory(space.states, space.actions)
     table = _known_reward(reward, space.reward, space.states, space.actions)
     low, high = _reward_range(r_min, r_max, table)
     return Problem(
@@ -235,7 +242,6 @@ def _known(env: object) -> _Known:
         states, actions = env.states, env.actions
     else:
         states, actions = size_of(env, "observation_space"), size_of(env, "action_space")
-    _check_memory(states, actions)
     mdp = truth_of(env)
     gamma, ends = (0.95, True) if mdp is None else (mdp.gamma, mdp.ends)
     return _Known(states, actions, gamma, known_reward_of(env), ends)

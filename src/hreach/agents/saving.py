@@ -32,6 +32,14 @@ _ANY_LENGTH = (
     "planner.predicted",
     "planner.probed_states",
     "planner.probed_actions",
+    "model.node",
+    "model.tally",
+    "model.edge",
+    "model.paid",
+    "planner.line",
+    "planner.action_line",
+    "planner.link",
+    "planner.heap",
 )
 
 

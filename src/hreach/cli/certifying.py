@@ -53,7 +53,8 @@ def certify(
         typer.Option("--freeze", help="Only data after the policy was frozen count: as many steps more, or the file."),
     ] = False,
     until_certified: Annotated[
-        str | None, typer.Option(help="Stop when the gap is at most this: a share such as 20%, or a number.")
+        str | None,
+        typer.Option(help="Stop when the gap is at most this: a share of the best, as 20%, or a number."),
     ] = None,
     aim: Annotated[
         float | None, typer.Option(help="Stop when some policy is sure to be worth this, or none can be.")

@@ -53,6 +53,7 @@ def stop_rule(until_certified: str | None, aim: float | None, asked: Asked, agen
         return None
     text = until_certified.strip()
     size = _number("--until-certified", text.removesuffix("%"), "a number above 0, or a share such as 20%")
+    require(not text.endswith("%") or size < 100, "--until-certified", text, "below 100%, where it is a share")
     own = asked.h is not None or agent.certify(asked.delta).reachable_gap is not None
     size, by = (size / 100, "share") if text.endswith("%") else (size, "gap")
     target: Literal["reachable", "optimum"] = "reachable" if own else "optimum"

@@ -44,6 +44,18 @@ DOMAINS = {
         "Strehl and Littman 2008",
         "SixArms-v0",
     ),
+    "gridworld": Entry(
+        "hreach.domains.gridworld:Gridworld",
+        "a slippery grid of any size, or a text map with walls, goals and pits",
+        "Russell and Norvig 1995, section 17.1",
+        "Gridworld-v0",
+    ),
+    "garnet": Entry(
+        "hreach.domains.garnet:Garnet",
+        "a random MDP of any size: states, actions, successors of each pair, seed",
+        "Archibald et al. 1995; Bhatnagar et al. 2009",
+        "Garnet-v0",
+    ),
     "mountain-car": Entry(
         "hreach.domains.mountain_car:MountainCar",
         "a weak car must swing back to get out of a valley; noisy, and waiting in the valley is cheap",

@@ -24,7 +24,6 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         self.known_reward = known_reward
         self._mdp = mdp
         self._start = np.cumsum(mdp.start)
-        self._first = mdp.indptr
         self._state = 0
 
     def mdp(self) -> TabularMDP:
@@ -45,11 +44,6 @@ class TabularEnv(gymnasium.Env[np.int64, np.int64]):
         require(
             bool(0 <= action < self._mdp.actions), "action", action, f"a whole number from 0 to {self._mdp.actions - 1}"
         )
-        pair = self._state * self._mdp.actions + int(action)
-        first, end = self._first[pair], self._first[pair + 1]
-        row = self._mdp.cumulative[first:end]
-        k = first + min(int(np.searchsorted(row, self.np_random.random(), side="right")), end - first - 1)
-        self._state = int(self._mdp.next_state[k])
-        end = self._mdp.end[k]
+        self._state, reward, end = self._mdp.drawn(self._state, int(action), self.np_random.random())
         terminated = bool(end >= 1 or (end > 0 and self.np_random.random() < end))
-        return np.int64(self._state), float(self._mdp.reward[k]), terminated, False, {}
+        return np.int64(self._state), reward, terminated, False, {}

@@ -27,10 +27,11 @@ class Certifies(Protocol):
 
 @dataclass
 class Certified:
-    """Stop when the policy is certified to be within `gap`, or within a `share` of its value, where the run is.
+    """Stop when the policy is certified to be within `gap`, or within a `share` of the best, where the run is.
 
     target   "reachable": of the best that h more samples could show; "optimum": of the best policy
-    share    of V*: met where the gap is at most share * lower, for lower <= V^pi <= V*
+    share    of the target's value, below 1: met where gap <= share * (lower + gap). Then V^pi >= (1 - share) target,
+             for target <= V^pi + gap and V^pi/(V^pi + gap) grows with V^pi >= lower; never met where lower is below 0
     state    where; None: the state that the run is in. h: None: the agent's own
     After each look `certificate` is what was found.
     """
@@ -47,6 +48,7 @@ class Certified:
         one_of(gap=self.gap, share=self.share)
         if self.gap is None:
             self.share = positive("share", self.share)
+            require(self.share < 1, "share", self.share, "below 1: a policy that is worth 0 has lost no more")
         else:
             self.gap = positive("gap", self.gap)
         require(self.target in ("reachable", "optimum"), "target", self.target, "'reachable' or 'optimum'")
@@ -60,7 +62,7 @@ class Certified:
         gap = found.optimality_gap if self.target == "optimum" else found.reachable_gap
         if gap is None:
             raise InputError(f"until is for a reachable gap, but there is none ({'; '.join(found.notes)}).")
-        enough = gap <= self.gap if self.gap is not None else gap <= (self.share or 0.0) * found.lower
+        enough = gap <= (self.gap or 0.0) if self.share is None else gap <= self.share * (found.lower + gap)
         return found.sentence() if enough else None
 
 

@@ -86,39 +86,3 @@ def coupled_gap(
             i = s * actions + policy[s]
             value[s] = _image(upper, s, actions, policy[s], low[s], low_q[s], found.q[i])
             value[s] += rows.gamma / (1.0 - rows.gamma) * above
-
-
-@compiled
-def nearest_bound(
-    rows: Rows, base: Array, budget: Array, h: float, prior: float, spread: Array, least: float,
-    everything: NDArray[np.int64], value: Array, found: Extreme, other: Extreme, gap: Array, turns: int,
-    tolerance: float,
-) -> None:  # fmt: skip
-    """value (S + 1,) <- U^d_h <= value, from V~_h in it, which bounds V^{d*}_h from above.
-
-        U^d(s) = max_a min [Eq. (1),  max over the rows of p.u + rho (max u - min u)],   u = R + gamma U^d
-
-    spread   (N,) rho; least: the lowest u there is. Every turn gives a bound: turns go on while they gain.
-    """
-    states = rows.closed.size
-    actions = rows.total.size // states
-    for _ in range(turns):
-        backup(rows, base, budget, 1.0, h, prior, everything, value, found, gap)
-        backup(rows, base, budget, 1.0, -1.0, 0.0, everything, value, other, gap)
-        top = rows.gamma * value[highest(value, 1.0, states, rows.ends)]
-        gain = 0.0
-        for s in range(states):
-            if rows.closed[s]:
-                continue
-            best = -np.inf
-            for i in range(s * actions, s * actions + actions):
-                highest_u = top
-                if rows.rewards.shape[0] > 0:
-                    for j in range(states):
-                        highest_u = max(highest_u, rows.rewards[s, i - s * actions, j] + top)
-                near = other.q[i] + spread[i] * (highest_u - least)
-                best = max(best, min(found.q[i], near))
-            gain = max(gain, value[s] - best)
-            value[s] = min(value[s], best)
-        if gain <= tolerance:
-            return

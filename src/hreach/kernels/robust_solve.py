@@ -130,7 +130,7 @@ def settle(
 
 
 @merged
-def _improve(rows: Rows, found: Extreme, policy: NDArray[np.int64], tolerance: float) -> bool:
+def improve(rows: Rows, found: Extreme, policy: NDArray[np.int64], tolerance: float) -> bool:
     """The policy, made greedy where that gains more than the tolerance; whether it changed. Ties: the lowest action."""
     states = policy.size
     actions = rows.total.size // states
@@ -167,7 +167,7 @@ def fixed_point(
             rows, base, budget, sign, h, prior, everything if chooser == ALLIES else policy, value, found, gap
         )  # fmt: skip
         if chooser == ALLIES:
-            _improve(rows, found, policy, 0.0)
+            improve(rows, found, policy, 0.0)
         worst = off = 0.0
         for s in range(states):
             if not rows.closed[s]:
@@ -179,7 +179,7 @@ def fixed_point(
             if chooser != SAFEST:
                 break
             backup(rows, base, budget, sign, h, prior, everything, value, found, gap)
-            if not _improve(rows, found, policy, 2.0 * max(off, tolerance)):
+            if not improve(rows, found, policy, 2.0 * max(off, tolerance)):
                 break
             before = np.inf
         settle(rows, policy, found, value, 0.01 * max(off, tolerance), matrix)

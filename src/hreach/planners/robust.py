@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hreach.compiling import resolved
-from hreach.kernels import radius, robust_gap, robust_solve
+from hreach.kernels import radius, robust_gap, robust_nearest, robust_solve
 from hreach.kernels.robust import Extreme, Rows
 from hreach.kernels.robust_solve import ALLIES, DENSE, FIXED, SAFEST
 from hreach.protocols import Floats, Ints
@@ -114,27 +114,40 @@ class Robust:
     def reachable(self, h: float, prior: float, optimistic: Floats) -> Floats:
         """U^d_h, (S + 1,), from V~_h: the smaller of two bounds on P^{d*}.u in every pair.
 
-        The reachable model nearest to P in L1 has (alpha_i + k_i)/(n + h), k_i whole. Where alpha_i/(n + h) is above
-        P_i it stays there, elsewhere it is at most one unit above P_i, and these units exceed P by at most
-        min(h, K/4)/(n + h) altogether (the largest remainders are rounded up). So
+        The box (`hreach.kernels.robust_nearest`), and, with w = n/(n + prior + h) and rho the share of P^{d*} that may
+        lie above P,
 
             P^{d*}.u <= P.u + rho (max u - min u),
-            rho = sum_i (w p^_i - P_i)^+ + [prior + min(h, K/4)]/(n + prior + h),   w = n/(n + prior + h).
+            rho = sum_i (w p^_i - P_i)^+ + [prior + min(h, K/4)]/(n + prior + h).
 
         The sum is at most that over the least P_i in the set, and at most w times the largest
         distance in the set, which is at most sqrt(b/2) (Pinsker). Where episodes can end, V~_h is the answer.
         """
-        sets = self.sets
-        if sets.rows.ends or not sets.any_vector:
+        sets, rows = self.sets, self.sets.rows
+        if rows.ends or not sets.any_vector:
             return optimistic
-        least = sets.rows.gamma * sets.v_min + min(0.0, float(sets.rows.rewards.min(initial=0.0)))
-        value = optimistic.copy()
-        spread = _spread(sets, h, prior)
+        least = rows.gamma * sets.v_min + min(0.0, float(rows.rewards.min(initial=0.0)))
+        room, spare = _rooms(sets, h, prior)
+        value = np.minimum(self.box(h, prior, optimistic), optimistic)
+        order, mark = np.argsort(-value[:-1], kind="stable"), np.empty(self._states, dtype=np.int64)
         arguments = (
-            sets.rows, sets.high, sets.ceiling, float(h), float(prior), spread, least, self._all, value,
-            self._found["reach"], self._found["upper"], self._gap, TURNS, 1e-4 * (sets.v_max - sets.v_min),
+            rows, sets.high, sets.ceiling, float(h), float(prior), room, spare, _spread(sets, h, prior), least,
+            self._all, order, mark, value, self._found["reach"], self._found["upper"], self._gap, TURNS,
+            1e-4 * (sets.v_max - sets.v_min),
         )  # fmt: skip
-        machine("nearest_bound", robust_gap.nearest_bound, arguments)(*arguments)
+        machine("nearest_bound", robust_nearest.nearest_bound, arguments)(*arguments)
+        return value
+
+    def box(self, h: float, prior: float, start: Floats) -> Floats:
+        """The fixed point of the box alone, (S + 1,), from `start` on; h finite, episodes that do not end."""
+        room, spare = _rooms(self.sets, h, prior)
+        value, order = start.copy(), np.argsort(-start[:-1], kind="stable")
+        policy, mark = np.zeros(self._states, dtype=np.int64), np.empty(self._states, dtype=np.int64)
+        arguments = (
+            self.sets.rows, self.sets.high, float(h), float(prior), room, spare, policy, order, mark, value,
+            self._found["reach"], self._gap, self._matrix, self._tolerance,
+        )  # fmt: skip
+        machine("box_fixed_point", robust_nearest.box_fixed_point, arguments)(*arguments)
         return value
 
     def last_reach(self) -> Floats:
@@ -196,3 +209,14 @@ def _spread(sets: Sets, h: float, prior: float) -> Floats:
     arguments = (rows.first, rows.seen, rows.total, sets.ceiling, float(h), float(prior), units, rho)
     machine("spreads", radius.spreads, arguments)(*arguments)
     return rho
+
+
+def _rooms(sets: Sets, h: float, prior: float) -> tuple[Floats, Floats]:
+    """What h more samples can add to each entry, (M,), and to all that have none, (N,), at most."""
+    rows, room, spare = sets.rows, np.empty(sets.rows.seen.size), np.empty(sets.rows.total.size)
+    arguments = (
+        rows.first, rows.seen, rows.total, sets.ceiling, float(h), float(prior), 1.0 / rows.closed.size,
+        float(min(h, sets.outcomes / 4)), rows.open, room, spare,
+    )  # fmt: skip
+    machine("rooms", robust_nearest.rooms, arguments)(*arguments)
+    return room, spare

@@ -249,7 +249,7 @@ def _rule(
     return Rule(
         reward=np.require(reward, requirements=["C", "W"]),  # pointers are compiled for arrays that can be written
         parameters=optimism.parameters(known.states, known.actions),
-        preference=_preference(ties, known.actions),
+        preference=preference_of(ties, known.actions),
         gamma=known.gamma,
         tolerance=positive("tolerance", tolerance),
         r_min=known.r_min,
@@ -274,7 +274,8 @@ def _with_ends(rule: Rule, model: Counts) -> Rule:
     return rule._replace(ends=True, v_min=values.low, v_max=values.high)
 
 
-def _preference(ties: str | Sequence[int], actions: int) -> Ints:
+def preference_of(ties: str | Sequence[int], actions: int) -> Ints:
+    """The order in which ties are broken, (A,); (0,): drawn."""
     if isinstance(ties, str) and ties == "random":
         return np.zeros(0, dtype=np.int64)
     ok = isinstance(ties, Sequence | np.ndarray) and len(ties) == actions and all(a in ties for a in range(actions))

@@ -19,6 +19,7 @@ class Sparse(Protocol):
     indices: Ints
     indptr: Ints
     nnz: int
+    has_canonical_format: bool  # columns ascend within each row, none comes twice
 
     def sum_duplicates(self) -> None: ...  # noqa: D102
     def eliminate_zeros(self) -> None: ...  # noqa: D102

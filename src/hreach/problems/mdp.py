@@ -6,8 +6,9 @@
 A transition may end the episode, with the probability e(s, a, s'): then it pays R(s, a, s') and nothing follows, so
 gamma (1 - e(s, a, s')) stands in the place of gamma.
 
-V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`). Transitions are
-held as a sparse matrix with one row for each pair, row s |A| + a; so is a reward that was given sparse.
+V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`). Of many
+states `hreach.solve` has V* with a certified error. Transitions are held as a sparse matrix with one row for each pair,
+row s |A| + a; so is a reward that was given sparse.
 
 >>> import numpy as np
 >>> mdp = TabularMDP(P=np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]),
@@ -38,11 +39,23 @@ from hreach.problems.arrays import Array, Sparse
 from hreach.problems.long_run import long_run
 from hreach.problems.ranges import ValueRange
 from hreach.problems.solving import Optimum, best_policy, solved
-from hreach.problems.tables import ROW_TOLERANCE, endings, of_entries, rewards, start_distribution, transitions
+from hreach.problems.tables import (
+    ROW_TOLERANCE,
+    dense_size,
+    endings,
+    of_entries,
+    rewards,
+    start_distribution,
+    transitions,
+)
 
 
 class TabularMDP:
-    """P: (S, A, S) dense, or a scipy sparse matrix (S A, S); R: (S, A), (S, A, S) or sparse like P.
+    """P: (S, A, S) dense, or rows (S A, S): a scipy sparse matrix or three arrays; R: (S, A), (S, A, S) or such rows.
+
+    Three arrays (indptr, indices, data) in CSR form are used as they are, without a copy where their types allow: do
+    not write into them later. R then says how many states there are. Columns out of order or repeated are put in order
+    and summed, with a warning.
 
     `start` is a state or a distribution over states (default: state 0): where an episode begins. `end` is the
     probability that a transition, once it happens, ends the episode: (S, A), (S, A, S) or sparse like P; None: never.
@@ -52,10 +65,9 @@ class TabularMDP:
 
     def __init__(self, P: object, R: object, gamma: float, start: int | ArrayLike = 0, end: object = None) -> None:
         self.gamma = discount(gamma)
-        self._P, self.actions = transitions(P)
+        self._P, self.actions = transitions(P, R)
         self.states = self._P.shape[1]
         self._table = rewards(R, self._P.shape)
-        self._reward = of_entries(self._table, self._P)
         self._end = endings(end, self._P)
         self.start = start_distribution(start, self.states)
 
@@ -79,18 +91,20 @@ class TabularMDP:
     def with_(self, *, R: object = None, gamma: float | None = None) -> TabularMDP:
         """The same transitions with another reward or another discount."""
         table = self._table if R is None else R
-        end = self._sparse(self._end) if self.ends else None
+        end = None if self._end is None else self._sparse(self._end)
         return TabularMDP(self._P, table, self.gamma if gamma is None else gamma, self.start, end)
 
     @property
     def ends(self) -> bool:
         """Whether an episode can end."""
-        return bool(self._end.any())
+        return self._end is not None
 
     @property
     def values(self) -> ValueRange:
         """The range of values, from the rewards that can be paid; 0 counts as one of them."""
-        return ValueRange(min(0.0, float(self._reward.min())), float(self._reward.max()), self.gamma, self.ends)
+        table = self._table
+        paid = table if isinstance(table, np.ndarray) and table.ndim == 2 else self.reward
+        return ValueRange(min(0.0, float(paid.min())), float(paid.max()), self.gamma, self.ends)
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
@@ -107,21 +121,38 @@ class TabularMDP:
         """(nonzeros,) its probability."""
         return np.asarray(self._P.data, dtype=np.float64)
 
-    @property
+    @cached_property
     def reward(self) -> Array:
         """(nonzeros,) its reward."""
-        return self._reward
+        return of_entries(self._table, self._P)
 
-    @property
+    @cached_property
     def end(self) -> Array:
         """(nonzeros,) the probability that it ends the episode."""
-        return self._end
+        return np.zeros(self._P.nnz) if self._end is None else self._end
 
     @cached_property
     def cumulative(self) -> Array:
         """(nonzeros,) probabilities summed up within each row, for drawing next states."""
-        rows = np.split(self.probability, self.indptr[1:-1])
-        return np.concatenate([np.cumsum(row) for row in rows])
+        result, length = np.empty(self._P.nnz), np.diff(self.indptr)
+        for size in np.unique(length):
+            entries = self.indptr[:-1][length == size][:, None] + np.arange(size)
+            result[entries] = np.cumsum(self.probability[entries], axis=1)
+        return result
+
+    def drawn(self, state: int, action: int, u: float) -> tuple[int, float, float]:
+        """(next state, reward, probability that the episode ends) for u uniform on [0, 1): the first next state whose
+        cumulated probability exceeds u. Touches one row, whatever the size of the MDP."""
+        pair = state * self.actions + action
+        first, end = int(self._P.indptr[pair]), int(self._P.indptr[pair + 1])
+        place = int(np.searchsorted(np.cumsum(self._P.data[first:end]), u, side="right"))
+        k = first + min(place, end - first - 1)
+        following, table = int(self._P.indices[k]), self._table
+        if isinstance(table, np.ndarray) and table.ndim == 2:
+            reward = float(table[state, action])
+        else:
+            reward = float(self.reward[k])
+        return following, reward, 0.0 if self._end is None else float(self._end[k])
 
     def transitions(self) -> Array:
         """P as a dense array (S, A, S)."""
@@ -129,7 +160,13 @@ class TabularMDP:
 
     def endings(self) -> Array:
         """P(s'|s, a) e(s, a, s'), the part of P that ends the episode, as a dense array (S, A, S)."""
-        return self._dense(self._sparse(self.probability * self._end))
+        return self._dense(self._sparse(self.probability * self.end))
+
+    @cached_property
+    def ending_chance(self) -> Array:
+        """sum_s' P(s'|s, a) e(s, a, s'), the chance that an episode ends at a pair, shape (S, A)."""
+        ending = self._sparse(self.probability * self.end)
+        return np.asarray(ending.sum(axis=1), dtype=np.float64).reshape(self.states, self.actions)
 
     def reward_table(self) -> Array:
         """R as it was given, (S, A) or (S, A, S); of a sparse R, which is kept sparse, a dense copy (S, A, S)."""
@@ -138,7 +175,7 @@ class TabularMDP:
     @cached_property
     def expected_reward(self) -> Array:
         """sum_s' P(s'|s, a) R(s, a, s'), shape (S, A)."""
-        weighted = self._sparse(self.probability * self._reward)
+        weighted = self._sparse(self.probability * self.reward)
         return np.asarray(weighted.sum(axis=1), dtype=np.float64).reshape(self.states, self.actions)
 
     def backup(self, value: Array) -> Array:
@@ -176,10 +213,26 @@ class TabularMDP:
             chain = chain + restart
         return long_run(chain, self.start)
 
+    @property
+    def going_on(self) -> Sparse:
+        """P(s'|s, a) (1 - e(s, a, s')), sparse, shape (S A, S): not to be written into."""
+        return self._goes_on
+
+    @property
+    def paid_per_pair(self) -> Array | None:
+        """R(s, a) where it was given so, shape (S, A); None where a reward depends on s'."""
+        return self._table if isinstance(self._table, np.ndarray) and self._table.ndim == 2 else None
+
+    @cached_property
+    def row_error(self) -> float:
+        """max |1 - sum_s' P(s'|s, a)|, which is rounding."""
+        sums = np.asarray(self._P @ np.ones(self.states))
+        return float(np.abs(sums - 1).max()) + int(np.diff(self._P.indptr).max()) * 2.0**-53
+
     @cached_property
     def _goes_on(self) -> Sparse:
         """P(s'|s, a) (1 - e(s, a, s')), shape (S A, S)."""
-        return self._sparse(self.probability * (1 - self._end)) if self.ends else self._P
+        return self._P if self._end is None else self._sparse(self.probability * (1 - self._end))
 
     def _sparse(self, data: Array) -> Sparse:
         """Numbers of the possible transitions as a matrix like P."""
@@ -187,6 +240,7 @@ class TabularMDP:
         return matrix
 
     def _dense(self, matrix: Sparse) -> Array:
+        dense_size(f"an MDP of {self.states} states and {self.actions} actions", matrix.shape)
         return np.asarray(matrix.toarray()).reshape(self.states, self.actions, self.states)
 
     @cached_property

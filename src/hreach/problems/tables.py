@@ -1,8 +1,14 @@
-"""What a `TabularMDP` is given, checked: the error names the first bad entry. What is given sparse stays sparse."""
+"""What a `TabularMDP` is given, checked: the error names the first bad entry. What is given sparse stays sparse.
+
+Three arrays (indptr, indices, data) are rows in CSR form, row s |A| + a. They are used as they are, without a copy, if
+data are float64, columns ascend within a row, none comes twice and no probability is 0; a scipy matrix is copied.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,15 +16,20 @@ from scipy import sparse
 
 from hreach.errors import InputError, array, require
 from hreach.problems.arrays import Array, Matrix, Sparse
+from hreach.problems.memory import require_memory
 
 Allowed = Callable[[Array], NDArray[np.bool_]]
 ROW_TOLERANCE = 1e-9
 
 
-def transitions(P: object) -> tuple[Sparse, int]:
-    """P checked, as CSR of shape (S A, S) with sorted rows, and |A|."""
-    if sparse.issparse(P):
-        matrix: Sparse = sparse.csr_array(P, dtype=np.float64, copy=True)
+class RowsWarning(UserWarning):
+    """Rows were given with columns out of order or repeated: they were sorted, and what is repeated was summed."""
+
+
+def transitions(P: object, R: object = None) -> tuple[Sparse, int]:
+    """P checked, as CSR of shape (S A, S) with sorted rows, and |A|. Of three arrays R tells the number of states."""
+    if sparse.issparse(P) or _three(P):
+        matrix = _rows("P", P, _states_of(R) if _three(P) else 0)
         states = matrix.shape[1]
         ok = states > 0 and matrix.shape[0] > 0 and matrix.shape[0] % states == 0
         require(ok, "P shape", matrix.shape, "(S * A, S) with S and A at least 1")
@@ -29,10 +40,63 @@ def transitions(P: object) -> tuple[Sparse, int]:
         require(ok, "P shape", dense.shape, "(S, A, S) with S and A at least 1")
         states, actions = dense.shape[:2]
         matrix = sparse.csr_array(np.where(np.isnan(dense), -np.inf, dense).reshape(states * actions, states))
-    matrix.sum_duplicates()
     _check_rows(matrix, actions)
-    matrix.eliminate_zeros()
+    if np.count_nonzero(matrix.data) < matrix.nnz:
+        matrix = sparse.csr_array(matrix, copy=True)
+        matrix.eliminate_zeros()
     return matrix, actions
+
+
+def dense_size(what: str, shape: tuple[int, int]) -> None:
+    """Refuse a dense copy (S, A, S) that cannot fit into memory."""
+    require_memory(f"{what} as a dense array of {shape[0]} x {shape[1]} numbers", 8.0 * shape[0] * shape[1])
+
+
+def _three(given: object) -> TypeGuard[tuple[object, object, object]]:
+    """Whether rows are given as (indptr, indices, data)."""
+    return isinstance(given, tuple) and len(given) == 3 and isinstance(given[0], np.ndarray) and given[0].ndim == 1
+
+
+def _states_of(R: object) -> int:
+    """The number of states, from the shape of R."""
+    if sparse.issparse(R):
+        return int(sparse.csr_array(R).shape[1])
+    words = "(S, A), (S, A, S) or a scipy matrix where P is (indptr, indices, data)"
+    if _three(R):
+        raise InputError(f"R is three arrays, but must be {words}.")
+    shape = array("R", R).shape
+    require(len(shape) in (2, 3), "R shape", shape, words)
+    return int(shape[0])
+
+
+def _rows(field: str, given: object, states: int) -> Sparse:
+    """A scipy matrix, copied, or three arrays of so many columns, as CSR with sorted rows; warns if they were not."""
+    matrix = _shared(field, given, states) if _three(given) else sparse.csr_array(given, dtype=np.float64, copy=True)
+    if not matrix.has_canonical_format:
+        words = f"{field} has rows with columns out of order or repeated: they were sorted, and repeated ones summed."
+        warnings.warn(words, RowsWarning, stacklevel=2)
+        matrix = sparse.csr_array(matrix, copy=True)
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _shared(field: str, given: tuple[object, object, object], states: int) -> Sparse:
+    """The matrix of three arrays (indptr, indices, data), in which nobody can write."""
+    words = "three arrays (indptr, indices, data) in CSR form, row s A + a"
+    indptr, indices = np.asarray(given[0]), np.asarray(given[1])
+    try:
+        data = np.asarray(given[2], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{field} is {type(given[2]).__name__}, but must be {words}.") from error
+    flat = all(each.ndim == 1 for each in (indptr, indices, data)) and indices.size == data.size and indptr.size > 1
+    whole = np.issubdtype(indptr.dtype, np.integer) and np.issubdtype(indices.dtype, np.integer)
+    require(flat and whole, field, [indptr.shape, indices.shape, data.shape], words)
+    ok = indptr[0] == 0 and indptr[-1] == data.size and bool((indptr[1:] >= indptr[:-1]).all())
+    require(ok, f"{field} indptr", indptr, f"from 0 up to {data.size}, the number of entries, and never falling")
+    inside = data.size == 0 or (int(indices.min()) >= 0 and int(indices.max()) < states)
+    require(inside, f"{field} indices", indices, f"states from 0 to {states - 1}")
+    matrix: Sparse = sparse.csr_array((data.view(), indices.view(), indptr.view()), (indptr.size - 1, states))
+    return matrix
 
 
 def rewards(R: object, shape: tuple[int, int]) -> Matrix:
@@ -40,26 +104,40 @@ def rewards(R: object, shape: tuple[int, int]) -> Matrix:
     return _table("R", R, shape, np.isfinite, "but every reward must be a finite number")
 
 
-def endings(end: object, P: Sparse) -> Array:
-    """e of every possible transition, in the order of P's entries."""
+def endings(end: object, P: Sparse) -> Array | None:
+    """e of every possible transition, in the order of P's entries; None where no episode can end."""
     if end is None:
-        return np.zeros(P.nnz)
+        return None
     table = _table("end", end, P.shape, lambda e: (e >= 0) & (e <= 1), "but must be a probability from 0 to 1")
-    return of_entries(table, P)
+    chance = of_entries(table, P)
+    return chance if chance.any() else None
 
 
 def of_entries(table: Matrix, P: Sparse) -> Array:
     """A table (S, A), (S, A, S) or sparse like P at every possible transition, in the order of P's entries."""
-    rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
     if isinstance(table, np.ndarray):
+        rows = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
         flat = table.reshape(P.shape[0], -1)
         return np.ascontiguousarray(flat[rows, P.indices if table.ndim == 3 else 0])
-    if table.nnz == 0:
-        return np.zeros(P.nnz)
-    given = np.repeat(np.arange(P.shape[0]), np.diff(table.indptr)) * P.shape[1] + table.indices
-    wanted = rows * P.shape[1] + P.indices
-    place = np.minimum(np.searchsorted(given, wanted), table.nnz - 1)
-    return np.where(given[place] == wanted, table.data[place], 0.0)
+    if np.array_equal(table.indptr, P.indptr) and np.array_equal(table.indices, P.indices):
+        return table.data
+    rows = np.repeat(np.arange(P.shape[0]), np.diff(table.indptr))
+    place = _places(P, rows, table.indices)
+    result = np.zeros(P.nnz)
+    result[place[place >= 0]] = table.data[place >= 0]
+    return result
+
+
+def _places(P: Sparse, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which entry of P is (row, column), -1 if none is: a binary search in each row, all rows at once."""
+    low, end = P.indptr[rows].astype(np.int64), P.indptr[rows + 1].astype(np.int64)
+    high = end.copy()
+    while (open_ := low < high).any():
+        middle = (low + high) // 2
+        right = open_ & (P.indices[np.minimum(middle, P.nnz - 1)] < columns)
+        low, high = np.where(right, middle + 1, low), np.where(open_ & ~right, middle, high)
+    found = (low < end) & (P.indices[np.minimum(low, P.nnz - 1)] == columns)
+    return np.where(found, low, -1)
 
 
 def start_distribution(start: int | ArrayLike, states: int) -> Array:
@@ -81,10 +159,9 @@ def start_distribution(start: int | ArrayLike, states: int) -> Array:
 def _table(field: str, given: object, shape: tuple[int, int], allowed: Allowed, words: str) -> Matrix:
     """A number for each pair or transition, all of them allowed; dense, or CSR with sorted rows."""
     states, actions = shape[1], shape[0] // shape[1]
-    if sparse.issparse(given):
-        matrix: Sparse = sparse.csr_array(given, dtype=np.float64, copy=True)
+    if sparse.issparse(given) or _three(given):
+        matrix = _rows(field, given, shape[1])
         require(matrix.shape == shape, f"{field} shape", matrix.shape, f"the shape of P, {shape}")
-        matrix.sum_duplicates()
         for k in np.flatnonzero(~allowed(matrix.data)).tolist():
             where = [*divmod(_row(matrix, k), actions), int(matrix.indices[k])]
             raise InputError(f"{field}{where} is {matrix.data[k]:g}, {words}.")

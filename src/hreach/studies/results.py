@@ -27,6 +27,7 @@ LEARNING, FINAL = "learning", "final"
 Column = NDArray[Any]  # of numbers or texts
 Columns = dict[str, Column]
 Array = NDArray[np.float64]
+Maker = Mapping[str, str]
 
 
 def marks_of(steps: int, marks: int) -> NDArray[np.int64]:
@@ -81,7 +82,7 @@ class Result:
     final: Phase
     agent: Data
     last: Episode | None = None
-    makers: Sequence[Mapping[str, str]] = ()
+    makers: Sequence[Maker] = ()
 
     @property
     def runs(self) -> int:
@@ -131,10 +132,11 @@ class Result:
 
 
 def joined(parts: Sequence[Result]) -> Result:
-    """The runs of all parts, in order; what stands beside the columns is that of the first."""
+    """The runs of all parts, in order; what stands beside the columns is that of the first, makers apart."""
     one = parts[0]
     phases = (Phase.joined([part.learning for part in parts]), Phase.joined([part.final for part in parts]))
-    return Result(one.by, one.at, *phases, one.agent, one.last, one.makers)
+    makers = [maker for part in parts for maker in part.makers]
+    return Result(one.by, one.at, *phases, one.agent, one.last, _once(makers))
 
 
 def result_of(shards: Sequence[tuple[slice, Columns, Data]]) -> Result:
@@ -153,9 +155,12 @@ def result_of(shards: Sequence[tuple[slice, Columns, Data]]) -> Result:
     )
 
 
-def makers_of(abouts: Sequence[Data]) -> list[dict[str, str]]:
+def makers_of(abouts: Sequence[Data]) -> list[Maker]:
     """Who computed, each once."""
-    made = [about["made"] for about in abouts]
+    return _once([about["made"] for about in abouts])
+
+
+def _once(made: list[Maker]) -> list[Maker]:
     return [m for i, m in enumerate(made) if m not in made[:i]]
 
 

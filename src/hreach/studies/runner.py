@@ -17,7 +17,7 @@ import numpy as np
 from hreach.running.executors import Failure
 from hreach.studies.grid import Cell, cell_of
 from hreach.studies.quarantine import Quarantine
-from hreach.studies.results import Result
+from hreach.studies.results import Result, joined
 from hreach.studies.spec import AgentSpec, Study
 from hreach.studies.stepped import why_not_saved
 from hreach.studies.store import CHECKPOINTS, Range, Store
@@ -80,6 +80,7 @@ class _Going:
         for spec, cell_id in self.rows:
             self._specs[cell_id].append(spec)
         self._results: dict[str, Result] = {}
+        self._computed: dict[str, dict[Range, Result]] = {cell: {} for cell in self.cells}  # of shards, here
         self._progress: dict[str, list[Callable[[int], None]]] = {cell: [] for cell in self.cells}
         self._compiled: dict[str, bool] = {}
         self._unsaved: dict[str, str | None] = {}
@@ -110,13 +111,20 @@ class _Going:
                 self._end(cell)
 
     def _end(self, cell: str) -> None:
-        """Read the results of a cell that is complete, and tell of its rows, once."""
+        """Take the results of a cell that is complete, and tell of its rows, once."""
         if cell in self._results:
             return
-        self._results[cell] = self.store.read(cell, self.needed[cell])
+        self._results[cell] = self._result(cell, self.needed[cell])
         if self.watch is not None:
             for spec in self._specs[cell]:
                 self.watch.end(spec, self._results[cell])
+
+    def _result(self, cell: str, runs: int) -> Result:
+        """What was computed here, if that is all of it; else what the store holds."""
+        parts = sorted(self._computed.pop(cell).items(), key=lambda part: part[0])
+        if [piece for piece, _ in parts] == self.store.held(cell) and parts[-1][0][1] == runs:
+            return joined([part for _, part in parts])
+        return self.store.read(cell, runs)
 
     def _round(self, bounds: tuple[float, float]) -> list[Shard]:
         """The shards until the next look of `until`; none if every row may stop."""
@@ -194,7 +202,9 @@ class _Going:
                 if self.watch is not None:
                     self.watch.failed(spec, piece, done.why)
             return
-        self.store.put(cell.id, *done[1:])
+        _, held, data, result = done
+        if self.store.put(cell.id, held, data):
+            self._computed[cell.id][held] = result
         self._quarantine.release(cell.id, piece)
         for progress in self._progress[cell.id]:
             progress(piece[1] - piece[0])

@@ -29,13 +29,14 @@ from hreach.studies.results import Column, Columns
 MAX_ROWS = 10**7  # more than any shard has, and no more than can be read in a moment
 
 
-def encode_shard(cell: Identified, runs: tuple[int, int], columns: Columns, about: Data) -> bytes:
-    """The file of the columns of the runs [first, end) of a cell, and of what they are about."""
+def encode_shard(cell: Identified, runs: tuple[int, int], columns: Columns, about: Data) -> tuple[bytes, Data]:
+    """The file of the columns of the runs [first, end) of a cell and of what they are about, and that as it is read."""
     text = json.dumps({"cell": cell.identity, "runs": runs, "made": maker(), **about}, default=_as_data)
-    table = pa.table(dict(columns)).replace_schema_metadata({"hreach": text, "sha256": _checksum(text, columns)})
+    arrays = {name: _array(values) for name, values in columns.items()}
+    table = pa.table(arrays).replace_schema_metadata({"hreach": text, "sha256": _checksum(text, columns)})
     file = io.BytesIO()
     pq.write_table(table, file, compression="zstd", write_page_checksum=True)
-    return file.getvalue()
+    return file.getvalue(), json.loads(text)
 
 
 def read_shard(path: Path, cell_id: str, runs: tuple[int, int]) -> tuple[Columns, Data]:
@@ -97,8 +98,16 @@ def _parse(data: bytes) -> tuple[Columns, str, str]:
     return columns, metadata[b"hreach"].decode(), metadata[b"sha256"].decode()
 
 
+def _array(values: Column) -> pa.Array:
+    """A column for a file; texts, which are few and often repeated, by way of their numbers."""
+    if values.dtype.kind != "U":
+        return pa.array(values)
+    texts, numbers = np.unique(values, return_inverse=True)
+    return pa.array(texts).take(pa.array(numbers))
+
+
 def _values(column: pa.ChunkedArray) -> Column:
-    """A column; texts, which are few and often repeated, by way of their numbers."""
+    """A column of a file; texts by way of their numbers, too."""
     if not pa.types.is_string(column.type):
         return np.asarray(column.to_numpy())
     coded = column.combine_chunks().dictionary_encode()

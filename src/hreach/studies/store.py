@@ -75,14 +75,17 @@ class Store:
 
     def write(self, cell: Identified, first: int, done: Result | AuditedRun) -> None:
         """Keep runs of a cell, numbered from `first` on."""
-        self.put(cell.id, *encoded(cell, first, done))
+        held, data, *_ = encoded(cell, first, done)
+        self.put(cell.id, held, data)
 
-    def put(self, cell_id: str, runs: Range, data: bytes) -> None:
-        """Keep the file of a shard, unless these runs are there."""
-        if runs not in self.held(cell_id):
-            path = self.shards / cell_id / f"{runs[0]}-{runs[1]}-{file_digest(data)}.parquet"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(path, data, through=self.shards)
+    def put(self, cell_id: str, runs: Range, data: bytes) -> bool:
+        """Keep the file of a shard, unless these runs are there, which is told by False."""
+        if runs in self.held(cell_id):
+            return False
+        path = self.shards / cell_id / f"{runs[0]}-{runs[1]}-{file_digest(data)}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, data, through=self.shards)
+        return True
 
     def read(self, cell_id: str, runs: int) -> Result:
         """The first `runs` runs of a cell; they must all be there."""
@@ -111,10 +114,12 @@ class Store:
         return self.folder / SHARDS
 
 
-def encoded(cell: Identified, first: int, done: Result | AuditedRun) -> tuple[Range, bytes]:
-    """The range and the file of runs of a cell, numbered from `first` on."""
+def encoded(cell: Identified, first: int, done: Result | AuditedRun) -> tuple[Range, bytes, Columns, Data]:
+    """The range and the file of runs of a cell, numbered from `first` on, and what is read from it."""
     held = (first, first + (done.runs if isinstance(done, Result) else 1))
-    return held, encode_shard(cell, held, done.columns(first), done.about(first))
+    columns = done.columns(first)
+    data, about = encode_shard(cell, held, columns, done.about(first))
+    return held, data, columns, about
 
 
 def writable(folder: Path) -> None:

@@ -14,7 +14,7 @@ from hreach.agents import make_agent
 from hreach.running.simulate import runs_compiled, simulate
 from hreach.studies.grid import Cell
 from hreach.studies.identity import digest, normal
-from hreach.studies.results import Result, joined
+from hreach.studies.results import Result, joined, result_of
 from hreach.studies.stepped import by_steps, run_stepped
 from hreach.studies.store import Range, Store, encoded
 from hreach.studies.until import LOOK
@@ -62,19 +62,25 @@ def pending(store: Store, cell: Cell, runs: int, compiled: bool, looks: bool = F
     return [piece for gap in store.missing(cell.id, runs) for piece in _pieces(*gap, size)]
 
 
-Computed = tuple[str, Range, bytes]  # the code of the process that computed (`Cell.code`), the runs, their file
+# The code of the process that computed (`Cell.code`), the runs, their file, and what is read from that file.
+Computed = tuple[str, Range, bytes, Result]
 
 
 def simulated(cell: Cell, first: int, end: int) -> Computed:
     """The runs [first, end) of a compiled cell."""
     env, made = cell.setting.environment(), (cell.agent, cell.params)
     done = simulate(env, *made, runs=end - first, steps=cell.steps, seed=cell.entropy, first_run=first, threads=1)
-    return cell.code, *encoded(cell, first, by_steps(done.reward, done.agent, cell.marks))
+    return _computed(cell, first, by_steps(done.reward, done.agent, cell.marks))
 
 
 def stepped(cell: Cell, first: int, end: int, checkpoints: Path | None = None, every: float = EVERY) -> Computed:
     """The runs [first, end) of a cell that Python steps; a long one keeps in a folder how far it is."""
-    return cell.code, *encoded(cell, first, _stepped(cell, first, end, checkpoints, every))
+    return _computed(cell, first, _stepped(cell, first, end, checkpoints, every))
+
+
+def _computed(cell: Cell, first: int, done: Result) -> Computed:
+    held, data, columns, about = encoded(cell, first, done)
+    return cell.code, held, data, result_of([(slice(None), columns, about)])
 
 
 def _stepped(cell: Cell, first: int, end: int, checkpoints: Path | None, every: float) -> Result:

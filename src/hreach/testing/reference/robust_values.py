@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from scipy.special import rel_entr
 
 from hreach.protocols import Bools, Floats, Ints
 
@@ -77,5 +78,56 @@ def coupled_gap(
         image = np.minimum(upper_q - lower[:, None], upper_q - floor_q[:, None] + g[:, None])
         new = np.maximum(g, np.max(np.where(other, image, -np.inf), axis=1))
         if np.abs(new - value).max() <= 1e-12 * max(1.0, float(np.abs(new).max())):
+            return np.asarray(new)
+        value = new
+
+
+def most_share(p: float, budget: float) -> float:
+    """The largest q of kl(p | q) <= budget, by bisection."""
+    low, high = p, 1.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        inside = rel_entr(p, middle) + rel_entr(1 - p, 1 - middle) <= budget
+        low, high = (middle, high) if inside else (low, middle)
+    return high
+
+
+def box_rooms(counts: Floats, budget: float, h: float, prior: float) -> tuple[Floats, float]:
+    """Units that each seen outcome of counts (K,) can be given at most, (K,), and all the others together."""
+    size, n = counts.size, counts.sum()
+    alpha, weight = counts + prior / size, n + prior + h
+    most = np.array([most_share(float(c / n), budget) if c > 0 else 0.0 for c in counts])
+    room = np.where(counts > 0, np.maximum(np.ceil(weight * most - alpha + 1e-9), 0.0), 0.0)
+    return room, float(np.floor(weight * (1 - np.exp(-budget)) + min(h, size / 4) + 1e-6))
+
+
+def box_mean(counts: Floats, u: Floats, h: float, prior: float, room: Floats, spare: float) -> float:
+    """P^{d*}.u at most, counts and u (K,): h units from the best outcome downwards, each up to its room."""
+    weight = counts.sum() + prior + h
+    if weight == 0:
+        return float(u.mean())
+    total, left = float((counts + prior / u.size) @ u), float(h)
+    for i in np.argsort(-u, kind="stable"):
+        given = min(left, room[i] if counts[i] > 0 else spare)
+        spare -= 0.0 if counts[i] > 0 else given
+        total += given * u[i]
+        left -= given
+    return float((total + left * u.max()) / weight)
+
+
+def box_value(counts: Floats, reward: Floats, gamma: float, budget: Floats, h: float, prior: float) -> Floats:
+    """The fixed point of the box, (S,), of counts (S, A, S), rewards (S, A, 1) or (S, A, S), budgets (S, A)."""
+    states, actions, _ = counts.shape
+    rooms = [box_rooms(counts[s, a], budget[s, a], h, prior) for s in range(states) for a in range(actions)]
+    value = np.zeros(states)
+    while True:
+        target = np.broadcast_to(reward + gamma * value, counts.shape)
+        means = [
+            box_mean(counts[s, a], target[s, a], h, prior, *rooms[s * actions + a])
+            for s in range(states)
+            for a in range(actions)
+        ]
+        new = np.reshape(means, (states, actions)).max(axis=1)
+        if np.abs(new - value).max() <= 1e-9:
             return np.asarray(new)
         value = new

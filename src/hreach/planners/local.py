@@ -1,0 +1,322 @@
+"""The local planner: after each sample, only what that sample changed is planned again. docs/local-planning.md.
+
+Values are lines in x, which stands for max_s V(s) (PAC-RMDP, BOLT), or for the mean of V where an untried pair is
+modelled as uniform (greedy, BEB); R-max, MBIE-EB and VBE need no x. An empty queue means max |TV - V| <= tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from hreach.compiling import Formula, compile_formula, resolved
+from hreach.errors import InputError, number, positive, require, whole
+from hreach.kernels.local_act import act_local
+from hreach.kernels.local_plan import claimed, plan_local
+from hreach.kernels.local_state import (
+    DAYS,
+    HIGHEST,
+    LEVELS,
+    LOWEST,
+    MAX_X,
+    MEAN_X,
+    NO_X,
+    QA,
+    QB,
+    REST,
+    SKIPPED,
+    A,
+    Arena,
+    B,
+    Lines,
+    LocalRule,
+    X,
+)  # fmt: skip
+from hreach.models.sparse_counts import SparseCounts
+from hreach.optimism import beb, greedy, mbie_eb, mbie_reach, r_max, vbe
+from hreach.optimism.greedy import CERTAIN, certain
+from hreach.optimism.tabular import TabularOptimism
+from hreach.planners.saved_local import check_heap, check_lists
+from hreach.planners.sweeps import preference_of
+from hreach.protocols import Arrays, Comparison, Floats, Ints, State, Stream
+from hreach.reach.weight import reach_formula
+
+_PREFIX = ("value", "link", "heap")  # of these, a row for each state that was met
+_OF_X: dict[Formula, int] = {
+    reach_formula: MAX_X,
+    mbie_reach.optimistic: MAX_X,
+    greedy.certain: MEAN_X,
+    beb.bonus: MEAN_X,
+    mbie_eb.optimistic: NO_X,
+    vbe.spread_bonus: NO_X,
+    r_max.until_known: NO_X,
+}
+
+
+class Local:
+    """Values of the states that were met, kept within `tolerance` of a fixed point of T after every sample.
+
+    budget   edges that one plan may touch (0: as many as it takes); what is left is done at the next one, and until
+             then `residual` says how far it is
+    """
+
+    slope = 0.0
+
+    def __init__(
+        self,
+        model: SparseCounts,
+        optimism: TabularOptimism,
+        stream: Stream,
+        *,
+        tolerance: float = 0.01,
+        value_cap: float | None = None,
+        ties: str | Sequence[int] = "random",
+        budget: int = 0,
+    ) -> None:
+        if not isinstance(model, SparseCounts):
+            raise InputError(f"model is {type(model).__name__!r}, but must be 'sparse-counts' with planner='local'.")
+        self.model, self.optimism, self.stream = model, optimism, stream
+        self.formula = compile_formula(optimism.formula)
+        self.rule = _rule(model, optimism, tolerance, value_cap, ties, whole("budget", budget, 0))
+        self._begin()
+
+    def _begin(self) -> None:
+        """The plan before anything was met."""
+        self.lines = _lines(self.model, self.rule)
+        self.residual = np.inf
+        self.finished = False
+
+    def plan(self) -> None:
+        """Bring the plan up to date with the model, or as far as the budget goes."""
+        problem = self.model.problem
+        if problem.ends and not self.rule.ends:
+            self.rule = self.rule._replace(ends=True, v_max=problem.values.high)
+            self._begin()
+            self.model.arena.news[0] = -1
+        self._grow()
+        self.finished = self._plan(self.formula.address, self.rule, self.model.arena, self.lines)
+        self.residual = self._claimed(self.rule, self.model.arena, self.lines)
+
+    def _grow(self) -> None:
+        """As many rows as the model has."""
+        states = self.model.arena.node.shape[0]
+        lines = self.lines
+        if lines.value.shape[0] < states:
+            lines.value.resize((states, 5), refcheck=False)
+            lines.link.resize((states, 8), refcheck=False)
+            lines.heap.resize(states, refcheck=False)
+            lines.q.resize((states * self.rule.actions, 3), refcheck=False)
+
+    def best_action(self, state: State, stream: Stream) -> int:
+        """The best action in a state under the last plan; ties by preference or drawn."""
+        return self._act(self.rule, self.model.arena, self.lines, state, stream)
+
+    def action_values(self, states: Ints | None = None) -> Floats:
+        """Q~ of states, of all by default: (N, A)."""
+        asked = np.arange(self.rule.states) if states is None else np.asarray(states)
+        own = self.model.arena.ids[asked].astype(np.int64)
+        own = np.where(own <= self.lines.tick[0], own, 0)
+        q = self.lines.q.reshape(-1, self.rule.actions, 3)[np.maximum(own - 1, 0)]
+        found = np.where(own[:, None] > 0, q[:, :, QA] + q[:, :, QB] * self.lines.number[X], self._untried(asked))
+        found[self.model.closed(asked)] = 0.0
+        return np.minimum(found, self.rule.value_cap)
+
+    def internal_value(self, states: Ints | None = None) -> Floats:
+        """max_a Q~ of states, of all by default: T of the stored V."""
+        return np.asarray(self.action_values(states).max(axis=1))
+
+    def stored_value(self) -> tuple[Ints, Floats]:
+        """The states that were met and V as it is stored: what `residual` is about. Of the rest, `internal_value`."""
+        known = int(self.lines.tick[0])
+        return self.model.met[:known], self.lines.value[:known, A] + self.lines.value[:known, B] * self.lines.number[X]
+
+    def _untried(self, states: Ints) -> Floats:
+        if self.rule.mode == NO_X:
+            return np.full((len(states), self.rule.actions), self.rule.v_max)
+        reward = self.rule.reward[states] if self.rule.reward.size else np.zeros((len(states), self.rule.actions))
+        return np.asarray(self.rule.fresh + reward + self.rule.gamma * self.lines.number[X])
+
+    def sequence(self, first: int) -> list[int]:
+        """The first action only: the next state is not known."""
+        return [first]
+
+    def certainty_equivalent(self, stream: Stream) -> Local:
+        """A planner for the same model as it is now, without optimism."""
+        copy = SparseCounts(self.model.problem, self.model.freeze_at)
+        copy.load_state_dict(self.model.state_dict())
+        copy.arena.news[0] = -1
+        ties: str | list[int] = self.rule.preference.tolist() or "random"
+        return Local(copy, CERTAIN, stream, tolerance=self.rule.tolerance, ties=ties)
+
+    def compare(self, state: State | None) -> Comparison:
+        """V~ beside V_{h=0}, planned anew; state None: where they are furthest apart."""
+        other = self.certainty_equivalent(self.stream.copy())
+        other.plan()
+        asked = np.arange(self.rule.states) if state is None else np.array([self.model.state("state", state)])
+        internal, current = self.internal_value(asked), other.internal_value(asked)
+        k = int(np.argmax(np.abs(internal - current)))
+        off = self.rule.gamma * (self.residual + other.residual) / (1 - self.rule.gamma)
+        return self.model.samples, int(asked[k]), float(internal[k]), float(current[k]), float(off)
+
+    def reach(self) -> tuple[float, float] | None:
+        """The least and the most h of any pair: of PAC-RMDP and BOLT; 0 without optimism; None of any other."""
+        if self.optimism.random_action > 0 or self.optimism.formula not in (reach_formula, certain):
+            return None
+        h = self.rule.constants[:, :, 0] if self.optimism.formula is reach_formula else np.zeros(1)
+        return float(h.min()), float(h.max())
+
+    def unknown(self, state: State, action: int) -> bool:
+        """False: optimism about tables is not selective."""
+        return False
+
+    def remember(self) -> None:
+        """Nothing: tables are planned anew after every sample."""
+
+    def moved(self) -> float:
+        """Infinite: tables are planned anew after every sample."""
+        return np.inf
+
+    def settings(self) -> dict[str, object]:
+        """What the planner was made with, as plain data."""
+        cap = self.rule.value_cap
+        return {
+            "tolerance": self.rule.tolerance,
+            "value_cap": None if np.isinf(cap) else cap,
+            "ties": self.rule.preference.tolist() or "random",
+            "budget": self.rule.budget,
+        }
+
+    def state_dict(self) -> dict[str, np.ndarray]:
+        """The plan with its queue, calendar and heap: what follows is the same, bit for bit."""
+        known = int(self.lines.tick[0])
+        saved = {
+            name: array.copy() for name, array in self.lines._asdict().items() if name not in ("scratch", "action")
+        }
+        saved |= {name: saved[name][:known] for name in _PREFIX}
+        saved["q"] = saved["q"][: known * self.rule.actions]
+        saved["line"], saved["action_line"] = saved.pop("value"), saved.pop("q")
+        return saved | {"residual": np.array(self.residual), "finished": np.array(self.finished)}
+
+    def check_state_dict(self, saved: Arrays) -> None:
+        """Whether this can have been a plan; `InputError` if not."""
+        known, pairs = len(saved["line"]), len(saved["line"]) * self.rule.actions
+        ok = (
+            int(saved["tick"][0]) == known == len(saved["link"]) == len(saved["heap"])
+            and len(saved["action_line"]) == pairs
+        )
+        require(ok, "line", f"{known} rows", "as many as the rest of the plan has")
+        for name in ("line", "action_line", "number"):
+            require(bool(np.isfinite(saved[name]).all()), name, "nan or infinite", "finite everywhere")
+        slopes = np.asarray(saved["line"], dtype=np.float64)[:, B]
+        require(bool((slopes < 1).all()), "line", "another slope", "slopes below 1")
+        count = np.asarray(saved["tick"], dtype=np.int64)
+        require(bool((count >= 0).all()), "tick", count, "numbers of at least 0")
+        check_lists(saved)
+        if self.rule.mode == MAX_X:
+            check_heap(saved)
+
+    def load_state_dict(self, saved: Arrays) -> None:
+        """Go on from a plan; the model has what it had then."""
+        self.check_state_dict(saved)
+        problem, met = self.model.problem, len(self.model.met)
+        require(len(saved["line"]) <= met, "line", f"{len(saved['line'])} rows", f"at most the {met} states met")
+        if problem.ends and not self.rule.ends:
+            self.rule = self.rule._replace(ends=True, v_max=problem.values.high)
+        self._begin()
+        self._grow()
+        for name, array in self.lines._asdict().items():
+            if name not in ("scratch", "action"):
+                own = {"value": "line", "q": "action_line"}.get(name, name)
+                array[: len(saved[own])] = saved[own]
+        self.lines.tick[SKIPPED] = 0  # counted again: nothing that is saved leads beyond the last state
+        self.residual, self.finished = float(saved["residual"]), bool(saved["finished"])
+
+    @cached_property
+    def _plan(self) -> Callable[[int, LocalRule, Arena, Lines], bool]:
+        return resolved(plan_local, self.formula.address, self.rule, self.model.arena, self.lines)
+
+    @cached_property
+    def _claimed(self) -> Callable[[LocalRule, Arena, Lines], float]:
+        return resolved(claimed, self.rule, self.model.arena, self.lines)
+
+    @cached_property
+    def _act(self) -> Callable[[LocalRule, Arena, Lines, int, Stream], int]:
+        return resolved(act_local, self.rule, self.model.arena, self.lines, 0, self.stream)
+
+
+def _mode(optimism: TabularOptimism) -> int:
+    """What x stands for; one sentence for what cannot be planned locally."""
+    changes = optimism.schedule is not None or optimism.draws
+    require(not changes, "planner", "local", "'sweeps' where constants have a schedule or the model is drawn")
+    ours = optimism.formula in _OF_X
+    require(ours, "planner", "local", "'sweeps' for a formula other than those of pac-rmdp, bolt, greedy and bonuses")
+    mode = _OF_X[optimism.formula]
+    if optimism.formula is reach_formula:
+        h = np.asarray(next(iter(optimism.constants.values())), dtype=np.float64)
+        none = bool((h == 0).all())
+        require(none or bool((h > 0).all()), "h", h, "above 0 everywhere or 0 everywhere with planner='local'")
+        return MEAN_X if none else MAX_X
+    return mode
+
+
+def _rule(
+    model: SparseCounts, optimism: TabularOptimism, tolerance: float, cap: float | None, ties: str | Sequence[int],
+    budget: int,
+) -> LocalRule:  # fmt: skip
+    known, mode = model.problem, _mode(optimism)
+    require(cap is None or mode != MEAN_X, "value_cap", cap, "None with planner='local' without reach: use 'sweeps'")
+    arrays = [np.asarray(c, dtype=np.float64) for c in optimism.constants.values()]
+    alike = all(c.ndim == 0 for c in arrays)
+    constants = optimism.parameters(1, 1) if alike else optimism.parameters(known.states, known.actions)
+    reward = np.zeros((0, 0)) if known.reward is None else np.require(known.reward[:, :, 0], requirements=["C", "W"])
+    w, bonus, _ = optimism.formula(np.zeros(0), 0.0, (known.r_min + known.r_max) / 2, constants[0, 0])
+    fresh = bonus if np.isfinite(bonus) else 0.0
+    if known.reward is None:
+        fresh += known.r_max if w > 0 else (known.r_min + known.r_max) / 2
+    best = reward.max(axis=1) if reward.size else np.zeros(1)
+    order = np.argsort(-best, kind="stable") if mode == MAX_X and np.ptp(best) > 0 else np.zeros(0)
+    return LocalRule(
+        reward=reward,
+        constants=constants,
+        order=order.astype(np.int32),
+        preference=preference_of(ties, known.actions),
+        states=known.states,
+        actions=known.actions,
+        gamma=known.gamma,
+        tolerance=positive("tolerance", tolerance),
+        r_min=known.r_min,
+        r_max=known.r_max,
+        v_max=known.values.high,
+        value_cap=np.inf if cap is None else number("value_cap", cap),
+        reward_share=float(optimism.reward_share),
+        random_action=float(optimism.random_action),
+        fresh=float(fresh),
+        mode=mode,
+        ends=known.ends,
+        budget=budget,
+    )
+
+
+def _lines(model: SparseCounts, rule: LocalRule) -> Lines:
+    states = model.arena.node.shape[0]
+    numbers = np.zeros(9)
+    top = (max(rule.r_max, 0.0) + max(rule.fresh, 0.0)) / (1 - rule.gamma)
+    low = min(model.problem.values.low, 0.0)
+    numbers[LOWEST], numbers[HIGHEST] = low - 1.0 - 0.01 * (top - low), top + 1.0 + 0.01 * (top - low)
+    if rule.mode == MEAN_X:
+        best = rule.reward.max(axis=1).sum() if rule.reward.size else 0.0
+        numbers[REST] = best + rule.fresh * rule.states
+    return Lines(
+        value=np.zeros((states, 5)),
+        link=np.zeros((states, 8), dtype=np.int32),
+        q=np.zeros((states * rule.actions, 3)),
+        heap=np.zeros(states, dtype=np.int32),
+        calendar=np.zeros((2, DAYS), dtype=np.int32),
+        queue=np.zeros(LEVELS, dtype=np.int32),
+        number=numbers,
+        tick=np.zeros(5, dtype=np.int64),
+        scratch=np.zeros(rule.states),
+        action=np.zeros(rule.actions),
+    )

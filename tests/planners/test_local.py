@@ -1,0 +1,173 @@
+"""The local planner: residuals recomputed from the counts alone by plain NumPy, and the actions of the dense agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hreach
+from hreach.domains.tabular import TabularEnv
+from hreach.errors import InputError
+from hreach.planners import local as local_planner
+from hreach.problems.mdp import TabularMDP
+from hreach.testing.reference.sparse_residual import residual_of
+
+OWN: dict[str, dict[str, Any]] = {
+    "pac-rmdp": {"h": 4},
+    "bolt": {"eta": 3},
+    "greedy": {},
+    "epsilon-greedy": {},
+    "mbie-eb": {"beta": 1.0},
+    "vbe": {"beta": 1.0},
+    "beb": {"beta": 1.0},
+    "r-max": {"m": 3},
+    "mbie-reach": {"m": 10},
+}
+SPARSE: dict[str, Any] = {"model": "sparse-counts", "planner": "local"}
+
+
+def garnet(states: int, actions: int, branching: int, seed: int, ends: bool, gamma: float) -> TabularMDP:
+    """Random rows of a few successors, rewards of both signs."""
+    draw = np.random.default_rng(seed)
+    P = np.zeros((states, actions, states))
+    for row in P.reshape(-1, states):
+        row[draw.choice(states, branching, replace=False)] = draw.dirichlet(np.ones(branching))
+    end = (draw.random((states, actions)) < 0.1) * 0.5 if ends else None
+    return TabularMDP(P, draw.uniform(-1, 1, (states, actions)), gamma, end=end)
+
+
+def lived(name: str, seed: int, steps: int, **more: Any) -> Any:
+    draw = np.random.default_rng(seed)
+    gamma = float(draw.choice([0.9, 0.95, 0.99]))
+    mdp = garnet(int(draw.integers(8, 30)), 3, 3, seed, bool(draw.integers(2)), gamma)
+    env = TabularEnv(mdp, None if more.get("reward") == "learn" else mdp.reward_table())
+    params = {**OWN[name], **SPARSE, "tolerance": 0.01 * mdp.values.span, **more}
+    agent = hreach.make_agent(name, env, seed=seed, **params)
+    hreach.run(env, agent, steps, seed=seed)
+    agent.plan()
+    return agent
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", OWN)
+def test_no_residual_is_above_the_claimed_one(name: str, seed: int) -> None:
+    agent = lived(name, seed, 100 + 70 * seed)
+    assert residual_of(agent) <= agent.planner.residual + 1e-9
+    assert agent.planner.residual <= agent.planner.rule.tolerance * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("more", [{"reward": "learn", "r_max": 1.0, "r_min": -1.0}, {"value_cap": 3.0}, {"h": 64}])
+def test_learnt_rewards_caps_and_large_h(more: dict[str, Any]) -> None:
+    for seed in range(3):
+        agent = lived("pac-rmdp", seed, 250, **more)
+        assert residual_of(agent) <= agent.planner.residual + 1e-9
+        assert agent.planner.residual <= agent.planner.rule.tolerance * (1 + 1e-9)
+
+
+def little(*parts: Any, **settings: Any) -> local_planner.Local:
+    return local_planner.Local(*parts, budget=1, **settings)
+
+
+def test_a_budget_says_how_far_it_is() -> None:
+    agent = lived("pac-rmdp", 4, 150, planner=little)
+    assert residual_of(agent) <= agent.planner.residual + 1e-9
+    for _ in range(2000):
+        agent.plan()
+    assert agent.planner.finished
+    assert residual_of(agent) <= agent.planner.rule.tolerance
+
+
+def test_a_value_that_was_not_pushed_is_caught() -> None:
+    """The twin that is wrong on purpose: a value changes, and its predecessors are not told."""
+    agent = lived("pac-rmdp", 1, 200)
+    agent.planner.lines.value[0, 0] += 5 * agent.planner.rule.tolerance
+    assert residual_of(agent) > agent.planner.residual
+
+
+@pytest.mark.parametrize("domain", ["chain", "modified-chain", "riverswim", "sixarms"])
+@pytest.mark.parametrize("name", OWN)
+def test_the_dense_and_the_sparse_agent_take_the_same_actions(name: str, domain: str) -> None:
+    env = hreach.make_domain(domain)
+    if env.mdp().reward_table().ndim == 3:
+        more: dict[str, Any] = {"reward": "learn", "r_max": float(env.mdp().reward.max())}
+    else:
+        more = {}
+    params = {**OWN[name], "prior": 0, "tolerance": 1e-11, **more}
+    dense, sparse = (hreach.make_agent(name, env, seed=3, **params, **kind) for kind in ({}, SPARSE))
+    one, two = (hreach.run(env, agent, 200, seed=4) for agent in (dense, sparse))
+    np.testing.assert_array_equal(one.actions, two.actions)
+
+
+def test_saved_and_loaded_it_goes_on_bit_for_bit() -> None:
+    kept = lived("pac-rmdp", 2, 150)
+    other = kept.clone(9)
+    other.load_state_dict(kept.state_dict())
+    mdp = garnet(kept.model.problem.states, 3, 3, 2, kept.model.problem.ends, kept.model.problem.gamma)
+    env = TabularEnv(mdp, mdp.reward_table())
+    one, two = hreach.run(env, kept, 100, seed=5), hreach.run(env, other, 100, seed=5)
+    np.testing.assert_array_equal(one.actions, two.actions)
+    mine, theirs = kept.planner.lines.q, other.planner.lines.q
+    rows = min(len(mine), len(theirs))
+    np.testing.assert_array_equal(mine[:rows], theirs[:rows])
+
+
+def test_a_state_after_an_end_that_nobody_expected_is_loaded() -> None:
+    """The model has one column more then."""
+    mdp = garnet(6, 2, 2, 1, False, 0.9)
+    env = TabularEnv(mdp, mdp.reward_table())
+    agent = hreach.make_agent("pac-rmdp", env, h=2, seed=1, **SPARSE)
+    hreach.run(env, agent, 30, seed=1)
+    agent.observe(0, 0, 0.0, 3, True)
+    agent.plan()
+    other = agent.clone(5)
+    other.load_state_dict(agent.state_dict())
+    one, two = hreach.run(env, agent, 50, seed=5), hreach.run(env, other, 50, seed=5)
+    np.testing.assert_array_equal(one.actions, two.actions)
+    other.plan()
+    assert residual_of(other) <= other.planner.residual + 1e-9
+
+
+@pytest.mark.parametrize("name", ["link", "queue", "calendar", "heap", "tick"])
+def test_a_plan_whose_links_are_forged_is_refused(name: str) -> None:
+    """Every number of the links is changed in turn; compiled code would follow them."""
+    agent = next(found for seed in range(40) if not (found := lived("bolt", seed, 60, planner=little)).planner.finished)
+    saved = agent.planner.state_dict()
+    agent.planner.check_state_dict(saved)
+    refused = 0
+    entries = np.flatnonzero(saved[name]) if name in ("link", "queue", "calendar") else np.arange(2)
+    for k in entries[:40]:
+        forged = {**saved, name: saved[name].copy()}
+        forged[name].flat[k] += 1
+        try:
+            agent.planner.check_state_dict(forged)
+        except InputError:
+            refused += 1
+    unused = [] if name != "link" else [k for k in entries[:40] if not _used(agent, saved, int(k))]
+    assert refused >= len(entries[:40]) - len(unused) > 0
+
+
+def _used(agent: Any, saved: Any, k: int) -> bool:
+    """Whether an entry of `link` is one that a list, or the heap, is made of now."""
+    i, column = divmod(k, 8)
+    line, numbers = saved["line"][i], saved["number"]
+    if column in (4, 5):
+        return bool(line[2] > numbers[4])
+    if column in (6, 7):
+        return bool(line[3] < numbers[5])
+    return bool(column == 3 or column == 2 or saved["link"][i, 2] > 0)
+
+
+def test_what_cannot_be_planned_locally_is_refused_in_one_sentence() -> None:
+    env = hreach.make_domain("riverswim")
+    with pytest.raises(InputError, match=r"^prior is 1\.0, but must be 0"):
+        hreach.make_agent("pac-rmdp", env, h=1, prior=1, **SPARSE)
+    with pytest.raises(InputError, match=r"^model is 'Counts', but must be 'sparse-counts'"):
+        hreach.make_agent("pac-rmdp", env, h=1, planner="local")
+    others: list[tuple[str, dict[str, Any]]] = [("mbie", {"m": 10}), ("pac-rmdp", {"h": "growing"})]
+    for name, params in others:
+        with pytest.raises(InputError, match=r"^planner is 'local', but must be 'sweeps'"):
+            hreach.make_agent(name, env, **params, **SPARSE)
+    with pytest.raises(InputError, match=r"^planner is 'sweeps', but must be 'local'"):
+        hreach.make_agent("pac-rmdp", env, h=1, model="sparse-counts", planner="sweeps")
