@@ -45,6 +45,8 @@ SAME: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"h": 8, "gamma": None}, {"h": 8, "prior": 1.0}),
     ({"h": 8, "ties": [0, 1]}, {"h": 8.0, "ties": (0, 1.0)}),
     ({"h": 10**9}, {"h": 1e9}),
+    ({"h": 8}, {"h": 8, "planner": "sweeps", "model": "counts", "prior": None}),
+    ({"h": 8, "model": "sparse-counts"}, {"h": 8, "model": "sparse-counts", "planner": "local", "prior": 0}),
 ]
 
 

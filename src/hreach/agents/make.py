@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -170,12 +170,12 @@ def make_tabular(
     The rest are the agent's own parameters.
     """
     check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
-    sparse = model == "sparse-counts"
-    weight = (0.0 if sparse else 1.0) if prior is None else prior
+    sparse, usual = model == "sparse-counts", usual_with(model)
+    weight = usual["prior"] if prior is None else prior
     problem = problem_of(env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=weight, dense=not sparse)
     optimism: TabularOptimism = build(problem, **params)
 
-    models, planners = find_part("model", model), find_part("planner", planner or ("local" if sparse else "sweeps"))
+    models, planners = find_part("model", model), find_part("planner", planner or usual["planner"])
     require(not (sparse and planner == "sweeps"), "planner", planner, "'local' with model='sparse-counts'")
 
     def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
@@ -192,6 +192,18 @@ def make_tabular(
         "r_max": problem.r_max,
     }
     return Agent(Design(optimism, problem.actions, make, settings), seed)
+
+
+class Usual(TypedDict):
+    """What goes with a model."""
+
+    prior: float
+    planner: str
+
+
+def usual_with(model: object) -> Usual:
+    """The prior and the planner of a tabular agent with this model, unless others are asked for."""
+    return {"prior": 0.0, "planner": "local"} if model == "sparse-counts" else {"prior": 1.0, "planner": "sweeps"}
 
 
 def problem_of(

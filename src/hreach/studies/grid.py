@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from hreach.agents import find_agent, find_part, kind_of
-from hreach.agents.make import make_linear, make_tabular
+from hreach.agents.make import make_linear, make_tabular, usual_with
 from hreach.domains import find_domain, make_domain
 from hreach.problems.truth import truth_of
 from hreach.registry import Factory, Found, defaults_of, import_plugins, source_digest
@@ -110,9 +110,14 @@ class Cell:
         kind = kind_of(agent)
         shared: Mapping[str, Factory] = {"problem": make_tabular, "task": make_linear}
         defaults = normal(defaults_of(agent.factory) if kind == "env" else _both(shared[kind], agent.factory))
-        params = _without(normal(self.params), defaults)
+        given = normal(self.params)
         if kind == "problem":
-            params = {"prior": defaults["prior"], "tolerance": defaults["tolerance"], **params}
+            usual = normal(dict(usual_with(given.get("model"))))
+            given = usual | {key: value for key, value in given.items() if key not in usual or value is not None}
+            defaults |= {"planner": usual["planner"]}
+        params = _without(given, defaults)
+        if kind == "problem":
+            params = {"tolerance": defaults["tolerance"], **params}
             gamma = None if "gamma" in params else _discount(self.domain, self.domain_params)
             params |= {} if gamma is None else {"gamma": normal(gamma)}
         return [
