@@ -396,3 +396,15 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_a_cluster_that_is_interrupted_before_it_starts_says_only_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    from hreach.running.executors import cluster
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cluster, "starting", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cluster.Cluster(1)

@@ -44,9 +44,10 @@ class Cluster:
     def close(self) -> None:
         """End it, with its workers."""
         self._pipe.close()
-        self._process.join(_PATIENCE)
-        self._process.kill()
-        self._process.join()
+        if self._process.pid is not None:  # Ctrl-C may come before it was started
+            self._process.join(_PATIENCE)
+            self._process.kill()
+            self._process.join()
         self._folder.cleanup()
         atexit.unregister(self.close)
 
