@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -169,6 +170,27 @@ def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(dask, "_PATIENCE", 1)
     with pytest.raises(InputError, match=r"^scheduler is 'tcp://127.0.0.1:9', but must be .* answers within 1 s"):
         make_executor("dask", scheduler="tcp://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("scheduler", ["tcp://127.0.0.1:9", "nonsense://"])
+def test_a_client_that_could_not_be_made_is_not_left_to_be_closed_at_any_time(
+    scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
+
+    from hreach.running.executors import dask
+
+    monkeypatch.setattr(dask, "_PATIENCE", 1)
+    gc.disable()  # it would close them, in a test as anywhere
+    try:
+        for _ in range(2):
+            with pytest.raises(InputError, match=r"^scheduler is"):
+                make_executor("dask", scheduler=scheduler)
+        clients = [one for one in gc.get_objects() if isinstance(one, distributed.Client)]
+    finally:
+        gc.enable()
+    assert clients
+    assert {one.status for one in clients} <= {"closed", "newly-created"}
 
 
 def test_without_the_package_one_sentence_says_what_to_install(tmp_path: Path) -> None:

@@ -149,9 +149,21 @@ class Dask:
         _LOG.setLevel(self._level)
 
 
+class _Client(distributed.Client):  # type: ignore[misc]  # Dask has no types
+    """Dask's, closed if it cannot be made: otherwise Python closes it in its own time, and waits for ever if that is
+    while Dask holds its lock for another client."""
+
+    def __init__(self, scheduler: str) -> None:
+        try:
+            super().__init__(scheduler, timeout=_PATIENCE, set_as_default=False)
+        except BaseException:
+            self.close(timeout=_PATIENCE)
+            raise
+
+
 def _connected(scheduler: str) -> Untyped:
     try:
-        client = distributed.Client(scheduler, timeout=_PATIENCE, set_as_default=False)
+        client = _Client(scheduler)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
             f"scheduler is {shown(scheduler)}, but must be the address of a Dask scheduler that answers "
