@@ -141,7 +141,7 @@ def million(folder: Path) -> Iterator[Row]:
     yield "10^6 shards in 10^4 cells: `hreach status`", f"{command('status', place):.1f} s, the whole command", ""
     inodes = cells * shards + cells
     small, usual = study_of(1, 1, 10), study_of(1, 50, 3000)
-    sizes = [len(simulated(cell_of(each, each.agent[0]), 0, each.runs)[2]) for each in (small, usual)]
+    sizes = [len(simulated(cell_of(each, each.agent[0]), 0, each.runs).file) for each in (small, usual)]
     on_disk = f"{sizes[0] / 1e3:.1f} to {sizes[1] / 1e3:.0f} GB, {inodes} inodes"
     yield "10^6 shards: disk, if each is of one run of 10 steps, or of 50 runs with 100 marks", on_disk, ""
 

@@ -72,7 +72,7 @@ def test_what_the_kernels_can_run_is_compiled() -> None:
 
 def test_a_computed_shard_is_the_file_that_the_store_keeps(tmp_path: Path) -> None:
     cell, store = replace(CELL, steps=40), Store(tmp_path)
-    code, runs, data, _ = simulated(cell, 3, 7)
+    code, runs, data, *_ = simulated(cell, 3, 7)
     assert (code, runs) == (cell.code, (3, 7))
     store.put(cell.id, runs, data)
     ((held, path),) = store.files(cell.id)
