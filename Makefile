@@ -38,7 +38,7 @@ bench: install
 	$(BIN)/python benchmarks/guarantees.py
 	$(BIN)/python benchmarks/studies.py
 
-# Against other solvers, in an environment of their own; to be run from it: .venv-peers/bin/python benchmarks/solving.py
+# Against other solvers, in an environment of their own; run from it, see benchmarks/solving.py
 bench-peers: .venv-peers/installed
 
 .venv-peers/installed: pyproject.toml constraints.txt benchmarks/peers/requirements.txt

@@ -61,12 +61,16 @@ class TabularMDP:
     probability that a transition, once it happens, ends the episode: (S, A), (S, A, S) or sparse like P; None: never.
     A state in which episodes always end is one that is only entered by transitions that end. Everything is checked
     here, once.
+
+    `row_error` is max |1 - sum_s' P(s'|s, a)|, which is rounding; `longest_row` how many next states follow a pair at
+    most.
     """
 
     def __init__(self, P: object, R: object, gamma: float, start: int | ArrayLike = 0, end: object = None) -> None:
         self.gamma = discount(gamma)
-        self._P, self.actions = transitions(P, R)
+        self._P, self.actions, facts = transitions(P, R)
         self.states = self._P.shape[1]
+        self.row_error, self.longest_row = facts.off, facts.longest
         self._table = rewards(R, self._P.shape)
         self._end = endings(end, self._P)
         self.start = start_distribution(start, self.states)
@@ -222,12 +226,6 @@ class TabularMDP:
     def paid_per_pair(self) -> Array | None:
         """R(s, a) where it was given so, shape (S, A); None where a reward depends on s'."""
         return self._table if isinstance(self._table, np.ndarray) and self._table.ndim == 2 else None
-
-    @cached_property
-    def row_error(self) -> float:
-        """max |1 - sum_s' P(s'|s, a)|, which is rounding."""
-        sums = np.asarray(self._P @ np.ones(self.states))
-        return float(np.abs(sums - 1).max()) + int(np.diff(self._P.indptr).max()) * 2.0**-53
 
     @cached_property
     def _goes_on(self) -> Sparse:
