@@ -160,10 +160,11 @@ def main() -> None:
     lines = [
         "# One solve of a large MDP",
         "",
-        f"`OMP_WAIT_POLICY=passive .venv-peers/bin/python benchmarks/solving.py {' '.join(map(str, sizes))}`: certified error {ERROR:g}, "
-        f"conversion included, medians of turns in one process. QuantEcon {version('quantecon')}, mdpsolver "
-        f"{version('mdpsolver')}, Python {platform.python_version()}, two shared cores. Ratio: seconds over those of "
-        "hreach with 8 bytes. Error: bounded from the residual of the value, by scipy.",
+        f"`OMP_WAIT_POLICY=passive .venv-peers/bin/python benchmarks/solving.py {' '.join(map(str, sizes))}`: "
+        f"certified error {ERROR:g}, conversion included, medians of turns in one process. QuantEcon "
+        f"{version('quantecon')}, mdpsolver {version('mdpsolver')}, Python {platform.python_version()}, two shared "
+        "cores. Ratio: seconds over those of hreach with 8 bytes. Error: bounded from the residual of the value, by "
+        "scipy.",
         "",
         "| problem | states | gamma | program | seconds | ratio | error |",
         "|---|---|---|---|---|---|---|",

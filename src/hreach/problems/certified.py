@@ -38,6 +38,7 @@ from hreach.problems.memory import require_memory
 from hreach.problems.parts import Parts
 
 U64, U32 = 2.0**-53, 2.0**-24
+CLOSE = 1e-10  # of the range of values: the error of `closely`
 ENOUGH, MOST = 0.3, 20  # evaluation sweeps end when their change has fallen so far, or after so many
 WORTH = 0.4  # share of states in which the policy's action was enough, from which on it is tried first
 SLACK = 1.001  # for the rounding of the bounds themselves
@@ -70,6 +71,16 @@ def solve(
         return _Sweeps(model, parts, model.stored(tolerance)).until(tolerance)
 
 
+def closely(rows: Sparse, reward: Array, gamma: float) -> Solution:
+    """V(s) = max_a reward(s, a) + gamma sum_s' rows(s'|s, a) V(s'), nearly as exact as rounding allows.
+
+    rows: (S A, S), what is missing of a row ends the episode; reward: (S, A)."""
+    model = _Model.of_rows(rows, reward, gamma)
+    tolerance = max(CLOSE * max(1.0, model.paid / (1 - gamma)), model.finest())
+    with Parts(len(reward), rows.nnz) as parts:
+        return _Sweeps(model, parts, np.float64).until(tolerance)
+
+
 @dataclass(frozen=True)
 class _Model:
     """Rows, reward (S, A), and what the bounds know: row weights, longest row, largest |reward|, units of rounding."""
@@ -99,6 +110,20 @@ class _Model:
         off = 0.0 if table is None else mdp.row_error
         unit = U32 if storage == "float32" else 0.0
         return cls(rows, weight, reward, mdp.gamma, (low * (1 - slack), high * (1 + slack)), longest, paid, unit, off)
+
+    @classmethod
+    def of_rows(cls, rows: Sparse, reward: Array, gamma: float) -> _Model:
+        """Of expected rewards (S, A) and rows (S A, S) that sum to 1 or less."""
+        sums = np.asarray(rows @ np.ones(rows.shape[1]))
+        low, high, longest = float(sums.min()), float(sums.max()), int(np.diff(rows.indptr).max())
+        slack = (longest + 2) * U64
+        paid = max(float(reward.max()), -float(reward.min()))
+        return cls(rows, rows.data, reward, gamma, (low * (1 - slack), high * (1 + slack)), longest, paid, 0.0, 0.0)
+
+    def finest(self) -> float:
+        """An error that sweeps reach in spite of rounding."""
+        low, high = self.bounds([0.0, 0.0, self.paid / (1 - self.gamma), 0.0])
+        return 8 * (high - low)
 
     def bounds(self, change: list[float]) -> tuple[float, float]:
         """(c, C) with TV + c <= V* <= TV + C for the computed TV; change: least and largest TV - V, largest |V|."""

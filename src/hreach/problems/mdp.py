@@ -6,8 +6,9 @@
 A transition may end the episode, with the probability e(s, a, s'): then it pays R(s, a, s') and nothing follows, so
 gamma (1 - e(s, a, s')) stands in the place of gamma.
 
-V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`). Of many
-states `hreach.solve` has V* with a certified error. Transitions are held as a sparse matrix with one row for each pair,
+V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`); of more than
+2000 states both are sweeps to 1e-10 of the range of values (`hreach.problems.certified`). Transitions are held as a
+sparse matrix with one row for each pair,
 row s |A| + a; so is a reward that was given sparse.
 
 >>> import numpy as np
@@ -48,6 +49,8 @@ from hreach.problems.tables import (
     start_distribution,
     transitions,
 )
+
+EXACT = 2000  # states up to which values are linear solves: of more, the factors may need |S|^2 numbers
 
 
 class TabularMDP:
@@ -190,7 +193,9 @@ class TabularMDP:
     def policy_value(self, policy: ArrayLike) -> Array:
         """V^pi for a policy given as actions (S,) or as probabilities (S, A)."""
         chain, reward = self._under(policy)
-        return solved(chain, reward, self.gamma)
+        if self.states <= EXACT:
+            return solved(chain, reward, self.gamma)
+        return self._closely(chain, reward[:, None]).value
 
     def optimal_value(self) -> Array:
         """V*, shape (S,)."""
@@ -243,7 +248,16 @@ class TabularMDP:
 
     @cached_property
     def _optimum(self) -> Optimum:
-        return best_policy(self._goes_on, self.expected_reward, self.gamma)
+        if self.states <= EXACT:
+            return best_policy(self._goes_on, self.expected_reward, self.gamma)
+        return self._closely(self._goes_on, self.expected_reward)
+
+    def _closely(self, rows: Sparse, reward: Array) -> Optimum:
+        """V(s) = max_a reward(s, a) + gamma rows V: by the certified sweeps of `hreach.solve`."""
+        from hreach.problems.certified import closely
+
+        found = closely(rows, reward, self.gamma)
+        return Optimum(found.value, found.policy)
 
     def _under(self, policy: ArrayLike) -> tuple[Sparse, Array]:
         """Transition matrix (S, S), without what ends the episode, and reward (S,) under a policy."""

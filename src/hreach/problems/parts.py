@@ -11,7 +11,7 @@ import numpy as np
 
 from hreach.problems.arrays import Array
 
-ENTRIES = 100_000  # of a thread, at least: below that, handing over costs more than it saves
+ENTRIES = 250_000  # of a thread, at least: below that, handing over costs more than it saves
 Part = Callable[[Array, int, int], None]
 
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from hreach.problems.arrays import Sparse
-from hreach.problems.parts import ENTRIES, Parts
+from hreach.problems.parts import Parts
 
 U64 = 2.0**-53
+MANY = 100_000  # entries from which on compiling, or reading what was compiled, pays
 
 
 class RowFacts(NamedTuple):
@@ -28,7 +29,7 @@ class RowFacts(NamedTuple):
 
 def row_facts(matrix: Sparse) -> RowFacts:
     """Of rows in CSR form whose indptr is in order."""
-    return many(matrix) if matrix.nnz >= ENTRIES else few(matrix)
+    return many(matrix) if matrix.nnz >= MANY else few(matrix)
 
 
 def many(matrix: Sparse) -> RowFacts:
