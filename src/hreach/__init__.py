@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hreach.guarantees.certify import certify_counts
     from hreach.guarantees.stopping import Aim, Certified
     from hreach.journal.journal import Journal
+    from hreach.logs.learning import learn
     from hreach.problems.certified import Solution, solve
     from hreach.problems.mdp import TabularMDP
     from hreach.problems.task import Preset, Task
@@ -41,6 +42,7 @@ _LAZY = {
     "Task": "hreach.problems.task",
     "audit": "hreach.guarantees.audit",
     "certify_counts": "hreach.guarantees.certify",
+    "learn": "hreach.logs.learning",
     "make_agent": "hreach.agents",
     "plot": "hreach.report.plot",
     "run": "hreach.running.loop",
@@ -63,6 +65,7 @@ __all__ = [
     "__version__",
     "audit",
     "certify_counts",
+    "learn",
     "make_agent",
     "make_domain",
     "plot",
