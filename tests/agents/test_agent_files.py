@@ -13,12 +13,14 @@ import pytest
 import hreach
 from hreach import InputError
 from hreach.agents.files import FORMAT, load_agent, read_agent, save_agent
+from hreach.agents.tables import TableAgent
 
 FIXTURES = Path(__file__).parent / "states"
 
 
-def chain_agent(seed: int = 0) -> hreach.agents.agent.Agent:  # type: ignore[name-defined]
-    return hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=8, seed=seed)
+def chain_agent(seed: int = 0) -> TableAgent:
+    made: TableAgent = hreach.make_agent("pac-rmdp", hreach.make_domain("chain"), h=8, seed=seed)
+    return made
 
 
 @pytest.mark.parametrize("version", range(1, FORMAT + 1))
@@ -54,7 +56,8 @@ def test_it_is_read_without_hreach(tmp_path: Path) -> None:
     code = (
         "import json, sys, numpy as np; sys.modules['hreach'] = None\n"
         "with np.load(sys.argv[1], allow_pickle=False) as f:\n"
-        "    print(json.loads(str(f['about']))['format'], json.loads(str(f['agent']))['gamma'], f['model.counts'].sum())"
+        "    about, agent = (json.loads(str(f[name])) for name in ('about', 'agent'))\n"
+        "    print(about['format'], agent['gamma'], f['model.counts'].sum())"
     )
     done = subprocess.run([sys.executable, "-I", "-c", code, tmp_path / "agent.npz"], capture_output=True, text=True)
     assert done.stdout.split() == [str(FORMAT), "0.95", "310.0"], done.stderr
@@ -77,7 +80,7 @@ def test_what_is_no_state_is_one_sentence(tmp_path: Path) -> None:
     path.write_bytes((tmp_path / "agent.npz").read_bytes()[:500])
     with pytest.raises(InputError, match="cannot be read as the saved state of an agent"):
         load_agent(agent, path)
-    with pytest.raises(InputError, match=r"file is .*agent\.json', but must be one that ends in \.npz"):
+    with pytest.raises(InputError, match=r"file is .*, but must be one that ends in \.npz"):
         save_agent(agent, tmp_path / "agent.json")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["agent.npz", "other.npz"]
 
@@ -85,5 +88,5 @@ def test_what_is_no_state_is_one_sentence(tmp_path: Path) -> None:
 def test_a_state_without_words_about_it_is_read(tmp_path: Path) -> None:
     """What `numpy.savez(path, **agent.state_dict())` writes."""
     agent = chain_agent()
-    np.savez(tmp_path / "agent.npz", **agent.state_dict())
+    np.savez(tmp_path / "agent.npz", **agent.state_dict())  # type: ignore[arg-type]
     assert load_agent(chain_agent(), tmp_path / "agent.npz") == {"format": 1}

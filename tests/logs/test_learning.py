@@ -356,7 +356,9 @@ def test_a_dataset_of_minari_is_a_log(tmp_path: Path, monkeypatch: pytest.Monkey
     given: dict[str, Any] = {"state": "observation", "next": "next_observation", "terminated": "terminated"}
     found = hreach.learn("minari:own/lake-v0", actions=["0", "1", "2", "3"], **given)
     assert found.tally.to_bytes() == tally.to_bytes()
-    with pytest.raises(InputError, match="must be a dataset of this machine: own/lake-v0; `minari download none` gets it"):
+    with pytest.raises(
+        InputError, match="must be a dataset of this machine: own/lake-v0; `minari download none` gets it"
+    ):
         hreach.learn("minari:none", **given)
     with pytest.raises(InputError, match="column 'state' is not in minari:own/lake-v0; did you mean 'terminated'"):
         hreach.learn("minari:own/lake-v0")

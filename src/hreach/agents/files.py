@@ -44,7 +44,7 @@ def load_agent(agent: Agent, path: str | Path) -> Plain:
 def read_agent(path: str | Path) -> tuple[Arrays, Plain]:
     """The arrays of a saved state, and what was kept with it; one without `about` is of before there was any."""
     try:
-        with np.load(Path(path).expanduser(), allow_pickle=False) as file:
+        with np.load(io.BytesIO(Path(path).expanduser().read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(str(arrays.pop("about", np.array('{"format": 1}'))))
         version = about["format"]

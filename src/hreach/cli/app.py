@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from hreach import __version__
-from hreach.cli import auditing, certifying, journals, learning, studies
+from hreach.cli import auditing, certifying, journals, learning, plugins, studies
 from hreach.cli import guarantees as commands
 from hreach.errors import InputError
 
@@ -61,6 +61,7 @@ app.command()(journals.undo)
 app.command()(journals.show)
 app.command()(journals.export)
 app.command()(learning.learn)
+app.command(name="new-plugin")(plugins.new_plugin)
 app.command(name="choose-h")(commands.choose_h)
 
 
