@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,19 @@ from hreach.problems.ranges import ValueRange
 from hreach.problems.sizes import Sizes
 
 
+class Successors(NamedTuple):
+    """Which next states are possible: of pair i = s A + a, next_state[first[i]] .. next_state[first[i + 1] - 1]."""
+
+    first: NDArray[np.int64]
+    next_state: NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class Problem:
     """What an agent knows: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
 
-    ends   whether an episode can end
+    ends         whether an episode can end
+    successors   the possible next states of every pair, if they are known
     """
 
     states: int
@@ -27,6 +36,7 @@ class Problem:
     prior: float
     r_min: float = 0.0
     ends: bool = False
+    successors: Successors | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", whole("states", self.states, 1))
