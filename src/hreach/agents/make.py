@@ -184,12 +184,11 @@ def make_tabular(
             env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=prior, dense=dense, successors=successors
         )
 
+    chosen = model == "auto" and planner != "local" and parts.model == "sparse-counts"
+    if chosen and not _is_local(build, params, known_with(parts.prior, dense=False)):
+        parts = chosen_parts(0, 0, "counts", planner, prior)
     problem = known_with(parts.prior, parts.model != "sparse-counts")
     optimism: TabularOptimism = build(problem, **params)
-    if model == "auto" and planner != "local" and parts.model == "sparse-counts" and not _local(problem, optimism):
-        parts = chosen_parts(0, 0, "counts", planner, prior)
-        problem = known_with(parts.prior, dense=True)
-        optimism = build(problem, **params)
     sparse = parts.model == "sparse-counts"
     require(not sparse or parts.planner != "sweeps", "planner", planner, "'local' with model='sparse-counts'")
     told = problem.successors is not None and parts.model == "counts"
@@ -214,11 +213,14 @@ def make_tabular(
     return Agent(Design(optimism, problem.actions, make, settings), seed)
 
 
-def _local(problem: Problem, optimism: TabularOptimism) -> bool:
-    """Whether the local planner can plan with this."""
+def _is_local(build: Factory, params: Params, problem: Problem) -> bool:
+    """Whether the local planner can plan with this optimism; one that needs a prior refuses the problem."""
     from hreach.planners.local import plannable
 
-    return plannable(problem, optimism)
+    try:
+        return plannable(problem, build(problem, **params))
+    except InputError:
+        return False
 
 
 def problem_of(

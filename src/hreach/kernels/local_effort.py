@@ -1,8 +1,9 @@
 """When sweeps take less than the queue: counted in edges, so that the answer is the same on every machine.
 
-A plan begins with the queue. Is it not done after a small share of what sweeps take, it goes on until it has taken
-twice that (*patient*), or turns to sweeps at once (*hasty*): whichever took less on average lately, the other one once
-in a while. So a plan costs at most three times what sweeps cost, and many of them hardly more than either way alone.
+A plan begins with the queue. If it is not done after a small share of what sweeps take, it goes on until it has taken
+half as much again as they do (*patient*), or turns to sweeps at once (*hasty*): whichever took less on average lately,
+and the other one once in a while. So no plan costs much more than 2.5 times what sweeps cost, and many plans hardly
+more than the better of the two ways.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from hreach.kernels.local_state import (
 from hreach.kernels.local_sweep import sweep_all
 
 DEARER = 4.0  # an edge that the queue pushes along takes as long as so many edges of a sweep
-SHORT, LONG = 0.0625, 2.0  # of what sweeps take: until the queue counts as slow, and until it is given up
+SHORT, LONG = 0.0625, 1.5  # of what sweeps take: until the queue counts as slow, and until it is given up
 OTHER = 32  # of so many slow plans, one goes the other way
-LATELY = 0.1  # weight of the last slow plan in an average
+LATELY = 0.2  # weight of the last slow plan in an average
 
 
 @inlined
@@ -62,7 +63,7 @@ def sweeps_due(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) ->
     number, count = lines.number, lines.tick
     count[WORK] += int(taken * (arena.size[EDGES] + count[PLANNED] * rule.actions) / DEARER)
     count[SWEPT] += 1
-    number[ROUNDS] += LATELY * (taken - number[ROUNDS])
+    number[ROUNDS] += 0.5 * (taken - number[ROUNDS])
 
 
 @inlined

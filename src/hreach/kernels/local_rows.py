@@ -79,7 +79,7 @@ def share_of_one(rule: LocalRule, arena: Arena, pair: int, w: float) -> float:
         while e > 0:
             n += 1
             e = arena.edge[e - 1, NEXT_FROM]
-    return rule.gamma * (1.0 - w) / max(n, 1)
+    return float(rule.gamma * (1.0 - w) / max(n, 1))
 
 
 @inlined

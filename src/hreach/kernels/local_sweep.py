@@ -1,8 +1,9 @@
 """Sweeps over all that was met, for when the queue would take longer: a tight tolerance, gamma near 1, all is new.
 
-Values stand as numbers at x meanwhile. A sweep of improvement is followed by sweeps with the actions that it chose
-(modified policy iteration); where the rows of these sum to gamma, the constant part of TV - V is added at the end, so
-only its span has to shrink. Nothing is claimed here: afterwards every state is looked at, and waits if it has to.
+Values stand as numbers at x meanwhile. A sweep of improvement (Jacobi) is followed by sweeps with the actions that it
+chose (Gauss and Seidel, to and fro) and by leaps: modified policy iteration. Where the rows of these actions sum to
+gamma, the constant part of TV - V says by how much all values are off, so only its span has to shrink. Nothing is
+claimed here: afterwards every state is looked at, and waits if it has to.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hreach.kernels.local_state import (
     COUNT,
     FLAGS,
     FROM,
+    HIGH,
     LOW,
     MAX_X,
     MEAN_X,
@@ -41,19 +43,19 @@ from hreach.kernels.local_state import (
     X,
 )  # fmt: skip
 
-ENOUGH, MOST = 0.1, 20  # sweeps of evaluation end when their change has fallen so far, or after so many
+ENOUGH, MOST = 0.1, 10  # pairs of these sweeps end when their change has fallen so far, or after so many
 IMPROVEMENTS = 100  # then the queue goes on: rounding may keep sweeps from ending
 
 
 @inlined
-def _backup(rule: LocalRule, arena: Arena, lines: Lines, p: int, column: int, x: float) -> tuple[float, float]:
-    """(Q of a pair of the numbers in this column, what it gains where all of them, but not x, gain 1)."""
+def _backup(rule: LocalRule, arena: Arena, lines: Lines, p: int, x: float) -> tuple[float, float]:
+    """(Q of a pair, of the numbers in column A, what it gains where all of them, but not x, gain 1)."""
     q, untried = lines.q, arena.tally[p, COUNT] == 0
     total = weights = 0.0
     best = 0.0 if rule.ends else -np.inf
     e = arena.tally[p, FROM]
     while e > 0:
-        weight, v = 1.0 if untried else edge_weight(arena, e - 1), lines.value[arena.edge[e - 1, TO], column]
+        weight, v = 1.0 if untried else edge_weight(arena, e - 1), lines.value[arena.edge[e - 1, TO], A]
         total += weight * v
         weights += weight
         best = max(best, v)
@@ -65,15 +67,14 @@ def _backup(rule: LocalRule, arena: Arena, lines: Lines, p: int, column: int, x:
 
 
 @inlined
-def _improve(
-    rule: LocalRule, arena: Arena, lines: Lines, old: int, new: int, x: float, moves: bool
-) -> tuple[float, float, bool]:
-    """new <- T old, and the best pairs; least and largest change, whether the rows of all best pairs sum to gamma."""
+def _improve(rule: LocalRule, arena: Arena, lines: Lines) -> tuple[float, float, bool]:
+    """LOW <- T A, and the best pairs; least and largest change, whether the rows of all best pairs sum to gamma."""
     value, low, high, whole = lines.value, np.inf, -np.inf, not rule.ends
+    x, moves = level_of_numbers(rule, arena, lines, A)
     for i in range(lines.tick[PLANNED]):
         best, chosen, share = -np.inf, 0, 0.0
         for p in range(i * rule.actions, (i + 1) * rule.actions):
-            found, row = _backup(rule, arena, lines, p, old, x)
+            found, row = _backup(rule, arena, lines, p, x)
             if found > best:
                 best, chosen, share = found, p + 1, row
                 if moves and rule.mode != OWN_X:
@@ -83,48 +84,73 @@ def _improve(
         elif best >= rule.value_cap:
             best, chosen, share = rule.value_cap, 0, 0.0
         whole = whole and share > rule.gamma * (1.0 - 1e-12)
-        value[i, new] = best
+        value[i, LOW] = best
         lines.link[i, AFTER] = chosen
-        low, high = min(low, best - value[i, old]), max(high, best - value[i, old])
+        low, high = min(low, best - value[i, A]), max(high, best - value[i, A])
     return low, high, whole
 
 
 @inlined
-def _evaluate(rule: LocalRule, arena: Arena, lines: Lines, old: int, new: int, x: float) -> tuple[float, float]:
-    """new <- one backup of old with the best pairs; least and largest change."""
-    value, low, high = lines.value, np.inf, -np.inf
+def _relax(rule: LocalRule, arena: Arena, lines: Lines, backwards: bool) -> None:
+    """One sweep of Gauss and Seidel over A with the best pairs; what was met first comes first, or last."""
+    states = lines.tick[PLANNED]
+    x, _ = level_of_numbers(rule, arena, lines, A)
+    for k in range(states):
+        i = states - 1 - k if backwards else k
+        if lines.link[i, AFTER] > 0:
+            lines.value[i, A], _ = _backup(rule, arena, lines, lines.link[i, AFTER] - 1, x)
+
+
+@inlined
+def _compare(lines: Lines, whole: bool) -> tuple[float, float]:
+    """How much A has moved from LOW, its constant part aside, and the share of that in the move before, from HIGH."""
+    value, low, high, both, square = lines.value, np.inf, -np.inf, 0.0, 0.0
     for i in range(lines.tick[PLANNED]):
-        p = lines.link[i, AFTER]
-        value[i, new] = value[i, old]
-        if p > 0:
-            value[i, new], _ = _backup(rule, arena, lines, p - 1, old, x)
-        low, high = min(low, value[i, new] - value[i, old]), max(high, value[i, new] - value[i, old])
-    return low, high
+        change, last = value[i, A] - value[i, LOW], value[i, LOW] - value[i, HIGH]
+        low, high = min(low, change), max(high, change)
+        both += change * last
+        square += last * last
+    return 0.5 * (high - low) if whole else max(abs(low), abs(high)), both / square if square > 0.0 else 0.0
+
+
+@inlined
+def _leap(lines: Lines, share: float) -> None:
+    """A goes where it ends if each move is that share of the one before; HIGH and LOW are the last places."""
+    for i in range(lines.tick[PLANNED]):
+        value = lines.value[i]
+        value[HIGH] = value[LOW]
+        value[A] += share / (1.0 - share) * (value[A] - value[LOW])
+        value[LOW] = value[A]
+
+
+@inlined
+def _evaluate(rule: LocalRule, arena: Arena, lines: Lines, whole: bool, enough: float) -> int:
+    """A becomes the value of the best pairs, nearly; how many pairs of sweeps that took."""
+    _leap(lines, 0.0)
+    for k in range(1, MOST + 1):
+        _relax(rule, arena, lines, True)
+        _relax(rule, arena, lines, False)
+        moved, share = _compare(lines, whole)
+        if moved <= enough:
+            return k
+        _leap(lines, share if k % 2 == 0 and 0.0 < share < 0.9999 else 0.0)
+    return MOST
 
 
 @inlined
 def _solve(rule: LocalRule, arena: Arena, lines: Lines) -> float:
     """Numbers in column A whose residual is a quarter of the tolerance; how many sweeps of improvement it took."""
-    old, new, cost, aim = A, LOW, 0.0, 0.25 * rule.tolerance
+    cost, aim = 0.0, 0.25 * rule.tolerance
     for _ in range(IMPROVEMENTS):
-        x, moves = level_of_numbers(rule, arena, lines, old)
-        low, high, whole = _improve(rule, arena, lines, old, new, x, moves)
-        old, new = new, old
-        cost += 1.0
+        low, high, whole = _improve(rule, arena, lines)
         off = 0.5 * (high - low) if whole else max(abs(low), abs(high))
+        shift = rule.gamma / (1.0 - rule.gamma) * 0.5 * (low + high) if whole else 0.0
+        for i in range(lines.tick[PLANNED]):
+            lines.value[i, A] = lines.value[i, LOW] + shift * (lines.link[i, AFTER] > 0)
+        cost += 1.0
         if rule.gamma * off <= aim:
             break
-        enough = max(ENOUGH * off, 0.5 * aim)
-        for _ in range(MOST):
-            x, _ = level_of_numbers(rule, arena, lines, old)
-            low, high = _evaluate(rule, arena, lines, old, new, x)
-            old, new = new, old
-            cost += 1.0 / rule.actions
-            if (0.5 * (high - low) if whole else max(abs(low), abs(high))) <= enough:
-                break
-    shift = rule.gamma / (1.0 - rule.gamma) * 0.5 * (low + high) if whole else 0.0
-    for i in range(lines.tick[PLANNED]):
-        lines.value[i, A] = lines.value[i, old] + shift * (lines.link[i, AFTER] > 0)
+        cost += 2.0 * _evaluate(rule, arena, lines, whole, max(ENOUGH * off, 0.5 * aim)) / rule.actions
     return cost
 
 

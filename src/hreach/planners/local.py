@@ -242,7 +242,7 @@ class Local:
         for name in ("line", "action_line", "number"):
             require(bool(np.isfinite(saved[name]).all()), name, "nan or infinite", "finite everywhere")
         if self.schedule is not None:
-            ok = bool((np.asarray(saved["constants"]) >= 0).all()) and float(saved["due"]) >= 0
+            ok = bool((np.asarray(saved["constants"], dtype=np.float64) >= 0).all()) and float(saved["due"]) >= 0
             require(ok, "constants", saved["constants"], "at least 0, and so must the time of their change be")
         slopes = np.asarray(saved["line"], dtype=np.float64)[:, B]
         require(bool((slopes < 1).all()), "line", "another slope", "slopes below 1")
@@ -360,7 +360,7 @@ def _lines(model: SparseCounts, rule: LocalRule) -> Lines:
     top = (max(rule.r_max, 0.0) + max(rule.fresh, 0.0)) / (1 - rule.gamma)
     low = min(model.problem.values.low, 0.0)
     numbers[LOWEST], numbers[HIGHEST] = low - 1.0 - 0.01 * (top - low), top + 1.0 + 0.01 * (top - low)
-    numbers[ROUNDS], numbers[HASTY] = 6.0, 1.0  # a first guess, and no haste until the queue was slow
+    numbers[ROUNDS], numbers[HASTY] = 10.0, 1.0  # a first guess, and no haste until the queue was slow
     if rule.mode == MEAN_X:
         best = rule.reward.max(axis=1).sum() if rule.reward.size else 0.0
         numbers[REST] = best + rule.fresh * rule.states
