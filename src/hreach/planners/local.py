@@ -18,6 +18,7 @@ from hreach.kernels.local_plan import claimed, plan_local
 from hreach.kernels.local_state import (
     DAYS,
     HIGHEST,
+    KNOWN,
     LEVELS,
     LOWEST,
     MAX_X,
@@ -95,6 +96,9 @@ class Local:
             self.rule = self.rule._replace(ends=True, v_max=problem.values.high)
             self._begin()
             self.model.arena.news[0] = -1
+        met = int(self.model.arena.size[KNOWN])
+        if problem.open and self.rule.states != met:
+            self.rule = self.rule._replace(states=max(met, 1))
         self._grow()
         self.finished = self._plan(self.formula.address, self.rule, self.model.arena, self.lines)
         self.residual = self._claimed(self.rule, self.model.arena, self.lines)
@@ -317,6 +321,6 @@ def _lines(model: SparseCounts, rule: LocalRule) -> Lines:
         queue=np.zeros(LEVELS, dtype=np.int32),
         number=numbers,
         tick=np.zeros(5, dtype=np.int64),
-        scratch=np.zeros(rule.states),
+        scratch=np.zeros(model.problem.states),
         action=np.zeros(rule.actions),
     )

@@ -26,7 +26,9 @@ array([1.])
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -48,6 +50,8 @@ from hreach.problems.tables import (
     start_distribution,
     transitions,
 )
+
+SHORT = 32  # next states of a pair; up to here Python's own numbers are drawn from faster than an array
 
 
 class TabularMDP:
@@ -143,16 +147,16 @@ class TabularMDP:
     def drawn(self, state: int, action: int, u: float) -> tuple[int, float, float]:
         """(next state, reward, probability that the episode ends) for u uniform on [0, 1): the first next state whose
         cumulated probability exceeds u. Touches one row, whatever the size of the MDP."""
-        pair = state * self.actions + action
-        first, end = int(self._P.indptr[pair]), int(self._P.indptr[pair + 1])
-        place = int(np.searchsorted(np.cumsum(self._P.data[first:end]), u, side="right"))
-        k = first + min(place, end - first - 1)
-        following, table = int(self._P.indices[k]), self._table
-        if isinstance(table, np.ndarray) and table.ndim == 2:
-            reward = float(table[state, action])
+        P, pair, per_pair = self._P, state * self.actions + action, self.paid_per_pair
+        first, end = P.indptr.item(pair), P.indptr.item(pair + 1)
+        chances = P.data[first:end]
+        if end - first <= SHORT:
+            place = bisect_right(list(accumulate(chances.tolist())), u)
         else:
-            reward = float(self.reward[k])
-        return following, reward, 0.0 if self._end is None else float(self._end[k])
+            place = chances.cumsum().searchsorted(u, "right").item()
+        k = first + min(place, end - first - 1)
+        reward = self.reward.item(k) if per_pair is None else per_pair.item(state, action)
+        return P.indices.item(k), reward, 0.0 if self._end is None else self._end.item(k)
 
     def transitions(self) -> Array:
         """P as a dense array (S, A, S)."""
@@ -218,7 +222,7 @@ class TabularMDP:
         """P(s'|s, a) (1 - e(s, a, s')), sparse, shape (S A, S): not to be written into."""
         return self._goes_on
 
-    @property
+    @cached_property
     def paid_per_pair(self) -> Array | None:
         """R(s, a) where it was given so, shape (S, A); None where a reward depends on s'."""
         return self._table if isinstance(self._table, np.ndarray) and self._table.ndim == 2 else None

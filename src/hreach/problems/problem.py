@@ -17,6 +17,7 @@ class Problem:
     """What an agent knows: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
 
     ends   whether an episode can end
+    open   whether states count once they were met: what nobody has seen is no reason for optimism, and |S| only a limit
     """
 
     states: int
@@ -27,6 +28,7 @@ class Problem:
     prior: float
     r_min: float = 0.0
     ends: bool = False
+    open: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", whole("states", self.states, 1))
