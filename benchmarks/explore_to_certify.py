@@ -30,7 +30,7 @@ STEPS, RUNS, H, DELTA = 300_000, 20, 8, 0.1
 
 
 class Shares:
-    """A rule that keeps, at each look, both gaps as shares of V* where the run is; met when no share is left to reach."""
+    """Keeps, at each look, both gaps as shares of V* where the run is; a rule that is met when no share is left."""
 
     def __init__(self, best: NDArray[np.float64]) -> None:
         self._best = best
