@@ -1,9 +1,9 @@
 """`hreach explore` on Gymnasium's tables against epsilon-greedy Q-learning: steps until the learnt policy is good.
 
-`python benchmarks/explore.py` writes benchmarks/EXPLORE.md, in some ten minutes on two cores. A policy is as good as what
-it is worth under the environment's own table, where episodes begin, gamma .99: 90 % means V >= V* - .1 |V*|. PAC-RMDP
-is the same call of `hreach.explore` everywhere, with nothing set but gamma. Q-learning is tuned for each environment:
-of all settings of `GRID` the one with the fewest steps to 90 % over seeds of its own.
+`python benchmarks/explore.py` writes benchmarks/EXPLORE.md, in some ten minutes on two cores. A policy is as good as
+what it is worth under the environment's own table, where episodes begin, gamma .99: 90 % means V >= V* - .1 |V*|.
+PAC-RMDP is the same call of `hreach.explore` everywhere, with nothing set but gamma. Q-learning is tuned for each
+environment: of all settings of `GRID` the one with the fewest steps to 90 % over seeds of its own.
 """
 
 from __future__ import annotations
