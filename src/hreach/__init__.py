@@ -16,6 +16,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from hreach.agents import make_agent
+    from hreach.exploring.bins import Quantiles
+    from hreach.exploring.exploring import Exploration, explore
+    from hreach.exploring.playing import play
     from hreach.guarantees.audit import audit
     from hreach.guarantees.certify import certify_counts
     from hreach.guarantees.stopping import Aim, Certified
@@ -32,8 +35,10 @@ if TYPE_CHECKING:
 _LAZY = {
     "Aim": "hreach.guarantees.stopping",
     "Certified": "hreach.guarantees.stopping",
+    "Exploration": "hreach.exploring.exploring",
     "Journal": "hreach.journal.journal",
     "Preset": "hreach.problems.task",
+    "Quantiles": "hreach.exploring.bins",
     "Run": "hreach.running.loop",
     "Runs": "hreach.running.runs",
     "Solution": "hreach.problems.certified",
@@ -41,7 +46,9 @@ _LAZY = {
     "Task": "hreach.problems.task",
     "audit": "hreach.guarantees.audit",
     "certify_counts": "hreach.guarantees.certify",
+    "explore": "hreach.exploring.exploring",
     "make_agent": "hreach.agents",
+    "play": "hreach.exploring.playing",
     "plot": "hreach.report.plot",
     "run": "hreach.running.loop",
     "run_seeds": "hreach.randomness.seeding",
@@ -52,9 +59,11 @@ _LAZY = {
 __all__ = [
     "Aim",
     "Certified",
+    "Exploration",
     "InputError",
     "Journal",
     "Preset",
+    "Quantiles",
     "Run",
     "Runs",
     "Solution",
@@ -63,8 +72,10 @@ __all__ = [
     "__version__",
     "audit",
     "certify_counts",
+    "explore",
     "make_agent",
     "make_domain",
+    "play",
     "plot",
     "run",
     "run_seeds",

@@ -31,15 +31,20 @@ ONE_TRY = "import hreach.running.executors.processes as processes; processes.TRI
 
 
 def disturbed(study: Path, out: Path, options: list[str], before: str = "") -> tuple[int, str, int]:
-    """(exit code, what was said, kills) of a study of which a random worker is killed every two seconds."""
-    rng, kills = random.Random(1), 0
+    """(exit code, what was said, kills) of a study of which a random worker is killed every two seconds.
+
+    On a busy machine more seldom: a worker needs so long to start that the same shard would lose three of them. So a
+    few shards have to be done between two kills.
+    """
+    rng, kills, done = random.Random(1), 0, 0
     with ended(started(study, out, *options, before=before)) as process:
         wait_for_shards(process, out, 1)
         until = time.monotonic() + PATIENCE
         while process.poll() is None and time.monotonic() < until:
-            if pids := workers_of(process.pid):
+            now = len(shards(out))
+            if now >= done + 4 and (pids := workers_of(process.pid)):
                 killed([rng.choice(pids)])
-                kills += 1
+                kills, done = kills + 1, now
             time.sleep(2)
         return process.wait(1), process.communicate()[1], kills
 

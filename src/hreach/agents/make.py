@@ -249,7 +249,7 @@ def problem_of(
         at_least("prior", prior, 0),
         low,
         space.ends,
-        successors_of(env, successors, space.states, space.actions),
+        successors=successors_of(env, successors, space.states, space.actions),
     )
 
 

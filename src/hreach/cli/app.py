@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from hreach import __version__
-from hreach.cli import auditing, certifying, journals, studies
+from hreach.cli import auditing, certifying, exploring, journals, studies
 from hreach.cli import guarantees as commands
 from hreach.errors import InputError
 
@@ -53,6 +53,8 @@ for command in (studies.reproduce, studies.run, studies.report, studies.status, 
 app.command()(commands.bound)
 app.command()(auditing.audit)
 app.command()(certifying.certify)
+app.command()(exploring.explore)
+app.command()(exploring.play)
 app.command()(journals.new)
 app.command()(journals.ask)
 app.command()(journals.tell)

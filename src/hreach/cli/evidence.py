@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from hreach.agents.agent import Agent
 from hreach.cli.asked import Asked, Found, times
 from hreach.cli.counted import read_counts, read_policy, read_reward
 from hreach.cli.frozen import frozen
+from hreach.cli.options import gap_or_share
 from hreach.cli.tables import read_arrays
 from hreach.domains import make_domain
 from hreach.errors import InputError, one_of, require
@@ -51,22 +51,10 @@ def stop_rule(until_certified: str | None, aim: float | None, asked: Asked, agen
         return Aim(aim, delta=asked.delta, state=asked.state)
     if until_certified is None:
         return None
-    text = until_certified.strip()
-    size = _number("--until-certified", text.removesuffix("%"), "a number above 0, or a share such as 20%")
-    require(not text.endswith("%") or size < 100, "--until-certified", text, "below 100%, where it is a share")
+    by, size = gap_or_share("--until-certified", until_certified)
     own = asked.h is not None or agent.certify(asked.delta).reachable_gap is not None
-    size, by = (size / 100, "share") if text.endswith("%") else (size, "gap")
     target: Literal["reachable", "optimum"] = "reachable" if own else "optimum"
     return Certified(**{by: size}, target=target, delta=asked.delta, state=asked.state, h=asked.h)
-
-
-def _number(option: str, text: str, allowed: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    require(0 < value < math.inf, option, text, allowed)
-    return value
 
 
 def of_run(

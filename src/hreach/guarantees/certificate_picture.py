@@ -27,10 +27,12 @@ class Look(NamedTuple):
 
 
 @own_style()
-def picture(found: Certificate, looks: Sequence[Look], path: str | Path | None = None, *, title: str = "") -> Figure:
+def picture(
+    found: Certificate, looks: Sequence[Look], path: str | Path | None = None, *, title: str = "", state: str = ""
+) -> Figure:
     """The bounds in the certificate's state at every look, and its curve over h; saved if `path` is given.
 
-    One look says nothing about time: it is not drawn.
+    One look says nothing about time: it is not drawn. `state` is the name of the state, where states have names.
     """
     curve = found.curve
     panels = int(len(looks) > 1) + int(curve is not None)
@@ -38,7 +40,7 @@ def picture(found: Certificate, looks: Sequence[Look], path: str | Path | None =
         raise InputError("A picture needs bounds over time or a curve over h, but these data have neither.")
     figure = canvas(5.2 * panels, 4.2, layout="constrained")
     if len(looks) > 1:
-        _draw_bounds(figure.add_subplot(1, panels, 1), found, looks)
+        _draw_bounds(figure.add_subplot(1, panels, 1), found, looks, state or str(found.state))
     if curve is not None:
         _draw_curve(figure.add_subplot(1, panels, panels), found, curve)
     for axes in figure.axes:
@@ -49,7 +51,7 @@ def picture(found: Certificate, looks: Sequence[Look], path: str | Path | None =
     return figure
 
 
-def _draw_bounds(axes: Axes, found: Certificate, looks: Sequence[Look]) -> None:
+def _draw_bounds(axes: Axes, found: Certificate, looks: Sequence[Look], state: str) -> None:
     at = np.array([look.samples for look in looks])
     bounds, here = [look.bounds for look in looks], found.state
     lower, upper = np.array([each.lower[here] for each in bounds]), np.array([each.upper[here] for each in bounds])
@@ -65,7 +67,7 @@ def _draw_bounds(axes: Axes, found: Certificate, looks: Sequence[Look]) -> None:
     axes.set_xscale("log")
     axes.set_xlabel("samples")
     axes.set_ylabel("value")
-    words = f"what is certain in state {found.state}, but for a probability of {found.delta:g}"
+    words = f"what is certain in state {state}, but for a probability of {found.delta:g}"
     axes.set_title(words, loc="left", fontsize=9, color=INK)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False, fontsize=7.5)
 

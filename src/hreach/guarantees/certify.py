@@ -86,26 +86,39 @@ def certify_agent(
     """`Agent.certify`, of a plan that is up to date."""
     if not isinstance(model, Counts):
         raise InputError(f"certify is for agents that count transitions, but this one learns by {_kind(model)}.")
-    problem, evidence = model.problem, evidence_in(model)
-    policy = greedy(planner.action_values())
     notes = []
     if planner.optimism.random_action > 0:
         notes.append("the policy is the greedy one, without the agent's random actions")
     extra = None
-    if problem.reward is None:
+    if model.problem.reward is None:
         require(h is None, "h", h, "left out where the reward is learnt")
-        notes.append(NO_LEMMA)
     elif h is not None:
         extra = check_reach(h)
     else:
         reach = planner.reach()
         extra = None if reach is None else float(np.floor(reach[0]))
         notes += [NO_H] if reach is None else []
+    return certify_model(model, greedy(planner.action_values()), delta, state, extra, tuple(notes))
+
+
+def certify_model(
+    model: Counts,
+    policy: Ints,
+    delta: float,
+    state: State | None = None,
+    h: float | None = None,
+    notes: tuple[str, ...] = (),
+    assumes: tuple[str, ...] = (),
+) -> Certificate:
+    """What holds of any policy (S,) by what a model has counted; `assumes`, `notes`: what else there is to say."""
+    problem, evidence = model.problem, evidence_in(model)
     sets = confidence_sets(evidence, chance(delta))
-    if problem.reward is not None and (otherwise := paid_otherwise(evidence)) is not None:
-        notes.append(NOT_PAID.format(*otherwise))
-    bounds = bounds_of(sets, policy, extra, problem.prior)
-    return _certificate(evidence, sets, bounds, policy, delta, state, extra, problem.prior, tuple(notes), ())
+    if problem.reward is None:
+        notes = (*notes, NO_LEMMA)
+    elif (otherwise := paid_otherwise(evidence)) is not None:
+        notes = (*notes, NOT_PAID.format(*otherwise))
+    bounds = bounds_of(sets, policy, h, problem.prior)
+    return _certificate(evidence, sets, bounds, policy, delta, state, h, problem.prior, notes, assumes)
 
 
 def evidence_in(model: Counts) -> Evidence:

@@ -30,7 +30,7 @@ without optimism; run.py whole runs. What is compiled is kept on disk until one 
 from __future__ import annotations
 
 from hreach.kernels.acting import act
-from hreach.kernels.certainty import compare
+from hreach.kernels.certainty import compare_at
 from hreach.kernels.learning import learn
 from hreach.kernels.optimistic import refresh_all
 from hreach.kernels.plan import plan
@@ -45,7 +45,7 @@ __all__ = [
     "Table",
     "World",
     "act",
-    "compare",
+    "compare_at",
     "learn",
     "plan",
     "refresh_all",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hreach.compiling import Array, compiled, inlined
+from hreach.compiling.pointers import flags_at, floats_at
 from hreach.kernels.solve import eliminate
 from hreach.kernels.state import FINEST
 
@@ -159,3 +160,27 @@ def compare(
             if abs(internal[state] - value[state]) > abs(internal[s] - value[s]):
                 s = state
     return int(samples[0]), s, internal[s], value[s], gamma / (1.0 - gamma) * (residual + known[2])
+
+
+@compiled
+def compare_at(where: NDArray[np.int64], residual: float, ends: bool, s: int) -> tuple[int, int, float, float, float]:
+    """`compare` of the arrays at these addresses, (15,): a gap at every step would hand over eleven arrays each time.
+
+    where   the addresses of its arrays in their order, then (S, A) and the sizes of `reward` but the first one's
+    """
+    states, actions, pairs, outcomes = where[11], where[12], where[13], where[14]
+    table = (states, actions, states)
+    return compare(
+        floats_at(where[0], table),
+        floats_at(where[1], table),
+        floats_at(where[2], (states, actions)),
+        floats_at(where[3], (states, actions)),
+        flags_at(where[4], (states,)),
+        floats_at(where[5], (1,)),
+        floats_at(where[6], (states,)),
+        floats_at(where[7], (states if pairs else 0, pairs, outcomes)),
+        floats_at(where[8], (states,)),
+        floats_at(where[9], (states, states + 1)),
+        floats_at(where[10], (6,)),
+        residual, ends, s,
+    )  # fmt: skip

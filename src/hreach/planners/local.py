@@ -21,6 +21,7 @@ from hreach.kernels.local_state import (
     DAYS,
     HASTY,
     HIGHEST,
+    KNOWN,
     LEVELS,
     LOWEST,
     MAX_X,
@@ -111,6 +112,9 @@ class Local:
             self.rule = self.rule._replace(ends=True, v_max=problem.values.high)
             self._begin()
             self.model.arena.news[0] = -1
+        met = int(self.model.arena.size[KNOWN])
+        if problem.open and self.rule.states != met:
+            self.rule = self.rule._replace(states=max(met, 1))
         self.make_room()
         self.revise()
         self.finished = self._plan(self.formula.address, self.rule, self.model.arena, self.lines)
@@ -373,6 +377,6 @@ def _lines(model: SparseCounts, rule: LocalRule) -> Lines:
         queue=np.zeros(LEVELS, dtype=np.int32),
         number=numbers,
         tick=np.zeros(TICKS, dtype=np.int64),
-        scratch=np.zeros(rule.states),
+        scratch=np.zeros(model.problem.states),
         action=np.zeros(rule.actions),
     )

@@ -7,7 +7,7 @@ of its fixed point.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class Sweeps:
         """V~ beside V_{h=0}, which is kept warm from the last time; state None: where they are furthest apart."""
         certain = self._certain or self.certain_value
         where = -1 if state is None else self.model.state("state", state)
-        return certain.compare(self.residual, self.rule.ends, where)
+        return certain.compare(certain.where, self.residual, self.rule.ends, where)
 
     @property
     def certain_value(self) -> CertainValue:
@@ -224,15 +224,17 @@ class CertainValue:
         tolerance = rule.tolerance if tolerance is None else tolerance
         middle = (rule.r_min + rule.r_max) / 2
         self._known = np.array([-1.0, 0.0, np.inf, tolerance, rule.gamma, middle])  # of no samples yet
-        arguments = (
+        self._arrays = (
             seen.counts, seen.ended, seen.total, seen.reward_sum, seen.terminal, seen.samples, table.value, rule.reward,
             self._value, table.matrix, self._known,
         )  # fmt: skip
-        self.compare = partial(resolved(kernels.compare, *arguments, 0.0, True, 0), *arguments)
+        sizes = (*seen.total.shape, *rule.reward.shape[1:])
+        self.where = np.array([*(array.ctypes.data for array in self._arrays), *sizes])
+        self.compare = resolved(kernels.compare_at, self.where, 0.0, True, 0)
 
     def __call__(self) -> Floats:
         """V_{h=0}, shape (S,), within gamma residual/(1-gamma); the next call writes over it."""
-        self.compare(0.0, self._model.problem.ends, 0)
+        self.compare(self.where, 0.0, self._model.problem.ends, 0)
         return self._value
 
     @property

@@ -6,8 +6,9 @@
 A transition may end the episode, with the probability e(s, a, s'): then it pays R(s, a, s') and nothing follows, so
 gamma (1 - e(s, a, s')) stands in the place of gamma.
 
-V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`). Of many
-states `hreach.solve` has V* with a certified error. Transitions are held as a sparse matrix with one row for each pair,
+V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`); of more than
+2000 states both are sweeps to 1e-10 of the range of values (`hreach.problems.certified`). Transitions are held as a
+sparse matrix with one row for each pair,
 row s |A| + a; so is a reward that was given sparse.
 
 >>> import numpy as np
@@ -26,7 +27,9 @@ array([1.])
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -49,6 +52,9 @@ from hreach.problems.tables import (
     transitions,
 )
 
+EXACT = 2000  # states up to which values are linear solves: of more, the factors may need |S|^2 numbers
+SHORT = 32  # next states of a pair; up to here Python's own numbers are drawn from faster than an array
+
 
 class TabularMDP:
     """P: (S, A, S) dense, or rows (S A, S): a scipy sparse matrix or three arrays; R: (S, A), (S, A, S) or such rows.
@@ -61,12 +67,16 @@ class TabularMDP:
     probability that a transition, once it happens, ends the episode: (S, A), (S, A, S) or sparse like P; None: never.
     A state in which episodes always end is one that is only entered by transitions that end. Everything is checked
     here, once.
+
+    `row_error` is max |1 - sum_s' P(s'|s, a)|, which is rounding; `longest_row` how many next states follow a pair at
+    most.
     """
 
     def __init__(self, P: object, R: object, gamma: float, start: int | ArrayLike = 0, end: object = None) -> None:
         self.gamma = discount(gamma)
-        self._P, self.actions = transitions(P, R)
+        self._P, self.actions, facts = transitions(P, R)
         self.states = self._P.shape[1]
+        self.row_error, self.longest_row = facts.off, facts.longest
         self._table = rewards(R, self._P.shape)
         self._end = endings(end, self._P)
         self.start = start_distribution(start, self.states)
@@ -143,16 +153,16 @@ class TabularMDP:
     def drawn(self, state: int, action: int, u: float) -> tuple[int, float, float]:
         """(next state, reward, probability that the episode ends) for u uniform on [0, 1): the first next state whose
         cumulated probability exceeds u. Touches one row, whatever the size of the MDP."""
-        pair = state * self.actions + action
-        first, end = int(self._P.indptr[pair]), int(self._P.indptr[pair + 1])
-        place = int(np.searchsorted(np.cumsum(self._P.data[first:end]), u, side="right"))
-        k = first + min(place, end - first - 1)
-        following, table = int(self._P.indices[k]), self._table
-        if isinstance(table, np.ndarray) and table.ndim == 2:
-            reward = float(table[state, action])
+        P, pair, per_pair = self._P, state * self.actions + action, self.paid_per_pair
+        first, end = P.indptr.item(pair), P.indptr.item(pair + 1)
+        chances = P.data[first:end]
+        if end - first <= SHORT:
+            place = bisect_right(list(accumulate(chances.tolist())), u)
         else:
-            reward = float(self.reward[k])
-        return following, reward, 0.0 if self._end is None else float(self._end[k])
+            place = chances.cumsum().searchsorted(u, "right").item()
+        k = first + min(place, end - first - 1)
+        reward = self.reward.item(k) if per_pair is None else per_pair.item(state, action)
+        return P.indices.item(k), reward, 0.0 if self._end is None else self._end.item(k)
 
     def transitions(self) -> Array:
         """P as a dense array (S, A, S)."""
@@ -186,7 +196,9 @@ class TabularMDP:
     def policy_value(self, policy: ArrayLike) -> Array:
         """V^pi for a policy given as actions (S,) or as probabilities (S, A)."""
         chain, reward = self._under(policy)
-        return solved(chain, reward, self.gamma)
+        if self.states <= EXACT:
+            return solved(chain, reward, self.gamma)
+        return self._closely(chain, reward[:, None]).value
 
     def optimal_value(self) -> Array:
         """V*, shape (S,)."""
@@ -218,16 +230,10 @@ class TabularMDP:
         """P(s'|s, a) (1 - e(s, a, s')), sparse, shape (S A, S): not to be written into."""
         return self._goes_on
 
-    @property
+    @cached_property
     def paid_per_pair(self) -> Array | None:
         """R(s, a) where it was given so, shape (S, A); None where a reward depends on s'."""
         return self._table if isinstance(self._table, np.ndarray) and self._table.ndim == 2 else None
-
-    @cached_property
-    def row_error(self) -> float:
-        """max |1 - sum_s' P(s'|s, a)|, which is rounding."""
-        sums = np.asarray(self._P @ np.ones(self.states))
-        return float(np.abs(sums - 1).max()) + int(np.diff(self._P.indptr).max()) * 2.0**-53
 
     @cached_property
     def _goes_on(self) -> Sparse:
@@ -245,7 +251,16 @@ class TabularMDP:
 
     @cached_property
     def _optimum(self) -> Optimum:
-        return best_policy(self._goes_on, self.expected_reward, self.gamma)
+        if self.states <= EXACT:
+            return best_policy(self._goes_on, self.expected_reward, self.gamma)
+        return self._closely(self._goes_on, self.expected_reward)
+
+    def _closely(self, rows: Sparse, reward: Array) -> Optimum:
+        """V(s) = max_a reward(s, a) + gamma rows V: by the certified sweeps of `hreach.solve`."""
+        from hreach.problems.certified import closely
+
+        found = closely(rows, reward, self.gamma)
+        return Optimum(found.value, found.policy)
 
     def _under(self, policy: ArrayLike) -> tuple[Sparse, Array]:
         """Transition matrix (S, S), without what ends the episode, and reward (S,) under a policy."""

@@ -24,7 +24,8 @@ class Successors(NamedTuple):
 class Problem:
     """What an agent knows: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
 
-    ends         whether an episode can end
+    ends   whether an episode can end
+    open   whether states count once they were met: what nobody has seen is no reason for optimism, and |S| only a limit
     successors   the possible next states of every pair, if they are known
     """
 
@@ -36,6 +37,7 @@ class Problem:
     prior: float
     r_min: float = 0.0
     ends: bool = False
+    open: bool = False
     successors: Successors | None = None
 
     def __post_init__(self) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf, isfinite
 from pathlib import Path
-from typing import SupportsFloat
 
-import numpy as np
-
-from hreach.errors import InputError, finite, require, shown, whole
+from hreach.errors import require, whole
 from hreach.protocols import Acts, Environment, State, Until
 from hreach.randomness.seeding import check_seed
 from hreach.running.keeping import Journey, keep_going
@@ -19,12 +15,9 @@ from hreach.running.looking import Watch
 from hreach.running.pace import Pace, pace_of
 from hreach.running.progress import Telling, Told, telling
 from hreach.running.record import Record, Run
+from hreach.running.stepping import not_a_step, plain, reset
 
 __all__ = ["Run", "run"]
-
-_OLD = "a wrapper such as shimmy's GymV21CompatibilityV0 does that for an environment of the older gym"
-_RESET = f"(observation, info): {_OLD}"
-_STEP = f"(observation, reward, terminated, truncated, info): {_OLD}"
 
 
 def run(
@@ -72,10 +65,10 @@ def run(
             advance = partial(watch.advance, advance)
         try:
             if checkpoint is None:
-                advance(_reset(env, seed), last)
+                advance(reset(env, seed), last)
             else:
                 journey = Journey(env, agent, record, seed, last, wanted, watch)
-                keep_going(journey, partial(_reset, env, seed), advance, tell, Path(checkpoint), pace_of(every))
+                keep_going(journey, partial(reset, env, seed), advance, tell, Path(checkpoint), pace_of(every))
         except BaseException as error:
             done = record.run()
             error.run = done  # type: ignore[attr-defined]
@@ -106,9 +99,9 @@ def _go(
         try:
             next_state, reward, terminated, truncated, info = outcome
         except (TypeError, ValueError):
-            raise InputError(f"env.step returned {shown(outcome)}, but must return {_STEP}.") from None
+            raise not_a_step(outcome) from None
         if not (type(reward) is float and type(terminated) is bool and type(truncated) is bool and isfinite(reward)):
-            reward, terminated, truncated = _plain(reward, terminated, truncated)
+            reward, terminated, truncated = plain(reward, terminated, truncated)
         agent.observe(state, action, reward, next_state, terminated, info)
         rewards.append(reward)
         states.append(state)
@@ -122,28 +115,5 @@ def _go(
             goals.append(terminated)
             if each_episode is not None:
                 each_episode(1)
-            state = _reset(env, None)
+            state = reset(env, None)
     return state
-
-
-def _reset(env: Environment, seed: int | None) -> State:
-    """The first observation of an episode."""
-    try:
-        outcome = env.reset() if seed is None else env.reset(seed=seed)
-    except TypeError as error:
-        if "keyword argument 'seed'" not in str(error):
-            raise
-        raise InputError(
-            "env.reset takes no seed, but must be reset(self, *, seed=None, options=None) as in Gymnasium."
-        ) from error
-    ok = isinstance(outcome, tuple) and len(outcome) == 2 and isinstance(outcome[1], Mapping)
-    if not ok:
-        raise InputError(f"env.reset returned {shown(outcome)}, but must return {_RESET}.")
-    return outcome[0]
-
-
-def _plain(reward: SupportsFloat, terminated: object, truncated: object) -> tuple[float, bool, bool]:
-    """What `env.step` returned as Python's own types, or one sentence on what it should have returned."""
-    for name, value in (("terminated", terminated), ("truncated", truncated)):
-        require(isinstance(value, bool | np.bool_), f"{name}, returned by env.step,", value, "True or False")
-    return finite("reward, returned by env.step,", reward), bool(terminated), bool(truncated)

@@ -17,6 +17,7 @@ ASIDE = (
     "__main__.py",
     "cli",
     "drawing",
+    "exploring",
     "guarantees/choose_h",
     "report",
     "running/executors",

@@ -59,14 +59,19 @@ def render(title: str, lead: str, sections: Sequence[Section], provenance: Mappi
     """Lay out the whole page: what came out at the top, the evidence below, the provenance at the end."""
     _check_anchors(sections)
     body = [
-        f"<header>\n<h1>{escape(title)}</h1>\n{_paragraphs(lead, 'lead')}</header>",
+        f"<header>\n<h1>{escape(title)}</h1>\n{paragraphs(lead, 'lead')}</header>",
         _contents(sections),
         *(_section(section) for section in sections),
-        _provenance(provenance),
+        provenance_list(provenance),
     ]
+    return document(title, "\n".join(body))
+
+
+def document(title: str, body: str) -> str:
+    """A whole page with the style and the script of all pages; `body` is HTML, in which user text is escaped."""
     css, script = _text("page.css"), _script()
     policy = escape(_policy(css, script))
-    return _PAGE.format(title=escape(title), policy=policy, css=css, body="\n".join(body), script=script)
+    return _PAGE.format(title=escape(title), policy=policy, css=css, body=body, script=script)
 
 
 def _text(*place: str) -> str:
@@ -103,7 +108,7 @@ def _check_anchors(sections: Sequence[Section]) -> None:
             raise ValueError(f"anchor used twice: {section.anchor!r}")
 
 
-def _paragraphs(text: str, css: str = "") -> str:
+def paragraphs(text: str, css: str = "") -> str:
     """Turn plain text into paragraphs; a blank line starts a new one."""
     start = f'<p class="{css}">' if css else "<p>"
     parts = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
@@ -132,7 +137,7 @@ def _section(section: Section) -> str:
     parts = [
         f'<section id="{escape(section.anchor)}">',
         f"<h2>{escape(section.title)}</h2>",
-        _paragraphs(section.text),
+        paragraphs(section.text),
         *(figure(shown) for shown in section.figures),
     ]
     if section.claims:
@@ -151,7 +156,7 @@ def _files(links: str) -> str:
     return f'<p class="csv">{links}</p>'
 
 
-def _provenance(provenance: Mapping[str, str]) -> str:
+def provenance_list(provenance: Mapping[str, str]) -> str:
     """List what one needs to make these numbers again."""
     items = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>\n" for k, v in provenance.items())
     inside = f"<dl>\n{items}</dl>" if items else "<p>Nothing was recorded.</p>"
