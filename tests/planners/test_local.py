@@ -28,7 +28,8 @@ OWN: dict[str, dict[str, Any]] = {
     "r-max": {"m": 3},
     "mbie-reach": {"m": 10},
 }
-SPARSE: dict[str, Any] = {"model": "sparse-counts", "planner": "local"}
+SPARSE_ONLY: dict[str, Any] = {"model": "sparse-counts"}
+SPARSE: dict[str, Any] = {**SPARSE_ONLY, "planner": "local"}
 
 
 def garnet(states: int, actions: int, branching: int, seed: int, ends: bool, gamma: float) -> TabularMDP:
@@ -310,3 +311,19 @@ def test_what_cannot_be_planned_locally_is_refused_in_one_sentence() -> None:
             hreach.make_agent(name, env, **params, **SPARSE)
     with pytest.raises(InputError, match=r"^planner is 'sweeps', but must be 'local'"):
         hreach.make_agent("pac-rmdp", env, h=1, model="sparse-counts", planner="sweeps")
+
+
+@pytest.mark.parametrize("gamma", [0.9, 0.99, 0.999])
+def test_sweeps_end_where_all_is_new_at_once(gamma: float) -> None:
+    """A grid whose every pair was tried before the first plan: what constant parts and leaps promise may not be so."""
+    mdp = hreach.make_domain("gridworld", rows=20, columns=20, gamma=gamma).mdp()
+    env = TabularEnv(mdp, mdp.reward_table())
+    agent = hreach.make_agent("greedy", env, tolerance=1e-4 * mdp.values.span, planner=only("sweeps"), **SPARSE_ONLY)
+    draw = np.random.default_rng(1)
+    for s, a in np.ndindex(mdp.states, mdp.actions):
+        for u in draw.random(5):
+            following, paid, _ = mdp.drawn(s, a, u)
+            agent.observe(s, a, paid, following, False)
+    agent.plan()
+    assert 0 < agent.planner.lines.tick[SWEPT] < 5
+    assert residual_of(agent) <= agent.planner.residual + 1e-9 <= agent.planner.rule.tolerance * (1 + 1e-6)

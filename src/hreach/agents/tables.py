@@ -21,5 +21,6 @@ def is_table(agent: object) -> TypeGuard[TableAgent]:
 
 
 def is_local(agent: object) -> TypeGuard[LocalAgent]:
-    """The same, of an agent of sparse counts."""
-    return type(agent) is Agent and type(agent.model) is SparseCounts and type(agent.planner) is Local
+    """The same, of an agent of sparse counts whose problem has so many states, whether it met them or not."""
+    same = type(agent) is Agent and type(agent.model) is SparseCounts and type(agent.planner) is Local
+    return same and not agent.model.problem.open  # type: ignore[attr-defined]  # mypy does not follow `same`

@@ -50,7 +50,8 @@ def where_x(rule: LocalRule, arena: Arena, lines: Lines) -> float:
     known, number = arena.size[KNOWN], lines.number
     if rule.mode == MEAN_X:
         unmet = rule.states - known
-        return float((number[SUM_A] + number[REST]) / (rule.states - number[SUM_B] - rule.gamma * unmet))
+        rest = number[REST] if unmet > 0 else 0.0
+        return float((number[SUM_A] + rest) / (rule.states - number[SUM_B] - rule.gamma * unmet))
     if rule.mode != MAX_X:
         return 0.0
     best = _of_unmet(rule, arena, lines)
@@ -64,7 +65,7 @@ def level_of_numbers(rule: LocalRule, arena: Arena, lines: Lines, column: int) -
     """The same, of values that stand as numbers in a column of `lines.value`; whether it moves as much as they do."""
     known = arena.size[KNOWN]
     if rule.mode == MEAN_X:
-        total = lines.number[REST]
+        total = lines.number[REST] if rule.states > known else 0.0
         for i in range(known):
             total += lines.value[i, column]
         return float(total / (rule.states - rule.gamma * (rule.states - known))), known == rule.states

@@ -119,8 +119,8 @@ def look_at(rule: LocalRule, arena: Arena, lines: Lines, i: int) -> None:
     best, _, _, pair = best_line(rule, arena, lines, i, x)
     residual = abs(best - (lines.value[i, A] + lines.value[i, B] * x))
     unit = QUEUE_SHARE * rule.tolerance
-    if residual > unit:
-        enqueue(lines, i, residual, unit)
-    else:
+    if residual <= unit:
         dequeue(lines, i)
         keep_span(rule, lines, i, pair)
+    else:
+        enqueue(lines, i, residual, unit)
