@@ -10,13 +10,14 @@ import pytest
 IDS = "sorted(name for name in gymnasium.registry if name.startswith('hreach/'))"
 ALL = [
     "hreach/Chain-v0",
+    "hreach/DeepSea-v0",
     "hreach/Garnet-v0",
     "hreach/Gridworld-v0",
     "hreach/HIV-v0",
     "hreach/ModifiedChain-v0",
     "hreach/MountainCar-v0",
 ]
-ALL += ["hreach/RiverSwim-v0", "hreach/SixArms-v0"]
+ALL += ["hreach/RiverSwim-v0", "hreach/SixArms-v0", "hreach/Taxi-v0"]
 
 
 def python(code: str) -> str:

@@ -34,7 +34,7 @@ DOMAINS = {
     ),
     "riverswim": Entry(
         "hreach.domains.riverswim:RiverSwim",
-        "six states along a river; the current carries back whoever swims to where it pays",
+        "a river of any length; the current carries back whoever swims to where it pays",
         "Strehl and Littman 2008",
         "RiverSwim-v0",
     ),
@@ -55,6 +55,18 @@ DOMAINS = {
         "a random MDP of any size: states, actions, successors of each pair, seed",
         "Archibald et al. 1995; Bhatnagar et al. 2009",
         "Garnet-v0",
+    ),
+    "deep-sea": Entry(
+        "hreach.domains.deep_sea:DeepSea",
+        "a diver sinks through a grid; the treasure lies where every step goes to the right, which costs",
+        "Osband et al. 2019",
+        "DeepSea-v0",
+    ),
+    "taxi": Entry(
+        "hreach.domains.taxi:Taxi",
+        "a taxi takes a passenger from one of four stands to another; the table of Gymnasium's Taxi-v4",
+        "Dietterich 2000",
+        "Taxi-v0",
     ),
     "mountain-car": Entry(
         "hreach.domains.mountain_car:MountainCar",

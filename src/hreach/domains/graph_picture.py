@@ -22,6 +22,12 @@ def circle(states: int) -> Array:
     return np.stack([np.sin(turn), np.cos(turn)], axis=1)
 
 
+def bend(states: int) -> Array:
+    """Places (S, 2) on five sixths of a circle, from the left over the top to the right: a line with two ends."""
+    turn = 5 / 3 * np.pi * (np.arange(states) / max(1, states - 1) - 0.5)
+    return np.stack([np.sin(turn), np.cos(turn)], axis=1)
+
+
 @own_style()
 def draw(mdp: TabularMDP, places: Array, state: int) -> Figure:
     """A figure of the states at `places` (S, 2); transitions of `state` in the colour of the action, others in grey.

@@ -20,9 +20,13 @@ Place = tuple[int, int]
 
 @own_style()
 def draw(
-    kinds: NDArray[np.uint8], colours: Mapping[int, str], place: Place | None, words: Mapping[Place, str]
+    kinds: NDArray[np.uint8],
+    colours: Mapping[int, str],
+    place: Place,
+    words: Mapping[Place, str],
+    dot: str = BLUE,
 ) -> Figure:
-    """A figure of cells (rows, columns) in the colour of their kind, `words` in some, and a dot at `place`."""
+    """A figure of cells (rows, columns) in the colour of their kind, `words` in some, and a `dot` at `place`."""
     rows, columns = kinds.shape
     scale = LONGEST / max(rows, columns)
     figure = canvas(max(1.0, scale * columns), max(1.0, scale * rows))
@@ -37,10 +41,15 @@ def draw(
         for (row, column), word in words.items():
             size = min(14.0, 40 * scale / max(1, len(word)) ** 0.5)
             axes.text(column + 0.5, row + 0.5, word, color=INK, fontsize=size, ha="center", va="center")
-    if place is not None:
-        size = max(5.0, 0.3 * 72 * scale)
-        axes.plot(place[1] + 0.5, place[0] + 0.5, "o", color=BLUE, ms=size, mec="white", mew=1.2)
+    size = max(5.0, 0.3 * 72 * scale)
+    axes.plot(place[1] + 0.5, place[0] + 0.5, "o", color=dot, ms=size, mec="white", mew=1.2)
     return figure
+
+
+def walls(figure: Figure, east: NDArray[np.int64]) -> None:
+    """Draw a wall on the east side of the cells `east` (N, 2)."""
+    row, column = east.T
+    figure.axes[0].vlines(column + 1, row, row + 1, color=INK, lw=5)
 
 
 def _lines(axes: Axes, rows: int, columns: int) -> None:

@@ -15,16 +15,21 @@ The known reward is the expected one, R(s, a).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy import sparse
 
-from hreach.domains.tabular import TabularEnv
+from hreach.domains.drawn import DrawnEnv
+from hreach.domains.rows import room_for, rows_of
 from hreach.errors import finite, number, require, whole
 from hreach.problems.mdp import TabularMDP
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-class RiverSwim(TabularEnv):
+
+class RiverSwim(DrawnEnv):
     """`RiverSwim(length=6, forward=0.3, back=0.1, first=0.3, last=0.3, small=0.0005, large=1.0, start=(1, 2))`."""
 
     def __init__(
@@ -39,24 +44,34 @@ class RiverSwim(TabularEnv):
         start: Sequence[int] = (1, 2),
         pays: Literal["staying", "trying"] = "staying",
         gamma: float = 0.95,
+        render_mode: str | None = None,
     ) -> None:
         length = whole("length", length, 2)
         for name, value in (("forward", forward), ("back", back), ("first", first), ("last", last)):
             require(0 <= number(name, value) <= 1, name, value, "a probability from 0 to 1")
         require(forward + back <= 1, "forward + back", forward + back, "a probability from 0 to 1")
         require(pays in ("staying", "trying"), "pays", pays, "'staying' or 'trying'")
-        P = np.zeros((length, 2, length))
-        for s in range(length):
-            P[s, 0, max(s - 1, 0)] = 1
-        for s in range(1, length - 1):
-            P[s, 1, s + 1], P[s, 1, s], P[s, 1, s - 1] = forward, 1 - forward - back, back
-        P[0, 1, 1], P[0, 1, 0] = first, 1 - first
-        P[-1, 1, -1], P[-1, 1, -2] = last, 1 - last
-        R = np.zeros((length, 2, length))
-        R[0, 0] = finite("small", small)
-        R[-1, 1, slice(None) if pays == "trying" else -1] = finite("large", large)
+        room_for(f"a river of {length} states", 2 * length, 3)
+        here = np.arange(length, dtype=np.int32)
+        around = np.stack([np.maximum(here - 1, 0), here, np.minimum(here + 1, length - 1)], axis=1)
+        chance = np.tile([[1.0, 0, 0], [back, 1 - forward - back, forward]], (length, 1))
+        chance[1], chance[-1] = [0, 1 - first, first], [1 - last, last, 0]
+        first_entry, following, probability = rows_of(np.repeat(around, 2, axis=0), chance)
+        P = sparse.csr_array((probability, following, first_entry), shape=(2 * length, length))
+        paid = [(0, 0, finite("small", small)), (2 * length - 1, length - 1, finite("large", large))]
+        if pays == "trying":
+            paid.append((2 * length - 1, length - 2, large))
+        row, column, reward = zip(*paid, strict=True)
+        R = sparse.csr_array((reward, (row, column)), shape=P.shape)
         mdp = TabularMDP(P, R, gamma, start=_anywhere(start, length))
-        super().__init__(mdp, mdp.expected_reward)
+        super().__init__(mdp, mdp.expected_reward, render_mode)
+
+    def figure(self, state: int | None = None) -> Figure:
+        """The states along a bend of the river, with all transitions and those of this state, by default the present
+        one."""
+        from hreach.domains.graph_picture import bend, draw
+
+        return draw(self._mdp, bend(self._mdp.states), self._state if state is None else state)
 
 
 def _anywhere(start: Sequence[int], length: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

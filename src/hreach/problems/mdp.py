@@ -6,8 +6,9 @@
 A transition may end the episode, with the probability e(s, a, s'): then it pays R(s, a, s') and nothing follows, so
 gamma (1 - e(s, a, s')) stands in the place of gamma.
 
-V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`). Of many
-states `hreach.solve` has V* with a certified error. Transitions are held as a sparse matrix with one row for each pair,
+V^pi is one sparse linear solve, V* is policy iteration with that solve (`hreach.problems.solving`); of more than
+2000 states both are sweeps to 1e-10 of the range of values (`hreach.problems.certified`). Transitions are held as a
+sparse matrix with one row for each pair,
 row s |A| + a; so is a reward that was given sparse.
 
 >>> import numpy as np
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
+from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
 from zipfile import BadZipFile
@@ -37,6 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from hreach.errors import InputError, array, discount, require
+from hreach.files import write_whole
 from hreach.problems.arrays import Array, Sparse
 from hreach.problems.long_run import long_run
 from hreach.problems.ranges import ValueRange
@@ -51,6 +54,7 @@ from hreach.problems.tables import (
     transitions,
 )
 
+EXACT = 2000  # states up to which values are linear solves: of more, the factors may need |S|^2 numbers
 SHORT = 32  # next states of a pair; up to here Python's own numbers are drawn from faster than an array
 
 
@@ -65,12 +69,16 @@ class TabularMDP:
     probability that a transition, once it happens, ends the episode: (S, A), (S, A, S) or sparse like P; None: never.
     A state in which episodes always end is one that is only entered by transitions that end. Everything is checked
     here, once.
+
+    `row_error` is max |1 - sum_s' P(s'|s, a)|, which is rounding; `longest_row` how many next states follow a pair at
+    most.
     """
 
     def __init__(self, P: object, R: object, gamma: float, start: int | ArrayLike = 0, end: object = None) -> None:
         self.gamma = discount(gamma)
-        self._P, self.actions = transitions(P, R)
+        self._P, self.actions, facts = transitions(P, R)
         self.states = self._P.shape[1]
+        self.row_error, self.longest_row = facts.off, facts.longest
         self._table = rewards(R, self._P.shape)
         self._end = endings(end, self._P)
         self.start = start_distribution(start, self.states)
@@ -91,6 +99,15 @@ class TabularMDP:
         start = arrays.get("start", np.array(0))
         begin = int(start) if start.ndim == 0 else start
         return cls(arrays["P"], arrays["R"], float(arrays["gamma"]), begin, arrays.get("end"))
+
+    def save(self, path: str | Path) -> None:
+        """Write it for `load`: P, R and, where episodes can end, end, each dense (S, A, S) or (S, A)."""
+        file = BytesIO()
+        parts = {"P": self.transitions(), "R": self.reward_table(), "gamma": np.array(self.gamma), "start": self.start}
+        if self.ends:
+            parts["end"] = self._dense(self._sparse(self.end))
+        np.savez_compressed(file, **parts)  # type: ignore[arg-type]
+        write_whole(Path(path).expanduser(), file.getvalue())
 
     def with_(self, *, R: object = None, gamma: float | None = None) -> TabularMDP:
         """The same transitions with another reward or another discount."""
@@ -190,7 +207,9 @@ class TabularMDP:
     def policy_value(self, policy: ArrayLike) -> Array:
         """V^pi for a policy given as actions (S,) or as probabilities (S, A)."""
         chain, reward = self._under(policy)
-        return solved(chain, reward, self.gamma)
+        if self.states <= EXACT:
+            return solved(chain, reward, self.gamma)
+        return self._closely(chain, reward[:, None]).value
 
     def optimal_value(self) -> Array:
         """V*, shape (S,)."""
@@ -228,12 +247,6 @@ class TabularMDP:
         return self._table if isinstance(self._table, np.ndarray) and self._table.ndim == 2 else None
 
     @cached_property
-    def row_error(self) -> float:
-        """max |1 - sum_s' P(s'|s, a)|, which is rounding."""
-        sums = np.asarray(self._P @ np.ones(self.states))
-        return float(np.abs(sums - 1).max()) + int(np.diff(self._P.indptr).max()) * 2.0**-53
-
-    @cached_property
     def _goes_on(self) -> Sparse:
         """P(s'|s, a) (1 - e(s, a, s')), shape (S A, S)."""
         return self._P if self._end is None else self._sparse(self.probability * (1 - self._end))
@@ -249,7 +262,16 @@ class TabularMDP:
 
     @cached_property
     def _optimum(self) -> Optimum:
-        return best_policy(self._goes_on, self.expected_reward, self.gamma)
+        if self.states <= EXACT:
+            return best_policy(self._goes_on, self.expected_reward, self.gamma)
+        return self._closely(self._goes_on, self.expected_reward)
+
+    def _closely(self, rows: Sparse, reward: Array) -> Optimum:
+        """V(s) = max_a reward(s, a) + gamma rows V: by the certified sweeps of `hreach.solve`."""
+        from hreach.problems.certified import closely
+
+        found = closely(rows, reward, self.gamma)
+        return Optimum(found.value, found.policy)
 
     def _under(self, policy: ArrayLike) -> tuple[Sparse, Array]:
         """Transition matrix (S, S), without what ends the episode, and reward (S,) under a policy."""

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from hreach.errors import InputError, array, require
+from hreach.errors import InputError, array, require, shown
 from hreach.problems.arrays import Array, Matrix, Sparse
 from hreach.problems.memory import require_memory
+from hreach.problems.row_facts import RowFacts, row_facts
 
 Allowed = Callable[[Array], NDArray[np.bool_]]
 ROW_TOLERANCE = 1e-9
@@ -26,10 +27,12 @@ class RowsWarning(UserWarning):
     """Rows were given with columns out of order or repeated: they were sorted, and what is repeated was summed."""
 
 
-def transitions(P: object, R: object = None) -> tuple[Sparse, int]:
-    """P checked, as CSR of shape (S A, S) with sorted rows, and |A|. Of three arrays R tells the number of states."""
+def transitions(P: object, R: object = None) -> tuple[Sparse, int, RowFacts]:
+    """P checked, as CSR of shape (S A, S) with sorted rows, |A|, and what is known of the rows.
+
+    Of three arrays R tells the number of states."""
     if sparse.issparse(P) or _three(P):
-        matrix = _rows("P", P, _states_of(R) if _three(P) else 0)
+        matrix = _matrix("P", P, _states_of(R) if _three(P) else 0)
         states = matrix.shape[1]
         ok = states > 0 and matrix.shape[0] > 0 and matrix.shape[0] % states == 0
         require(ok, "P shape", matrix.shape, "(S * A, S) with S and A at least 1")
@@ -40,11 +43,19 @@ def transitions(P: object, R: object = None) -> tuple[Sparse, int]:
         require(ok, "P shape", dense.shape, "(S, A, S) with S and A at least 1")
         states, actions = dense.shape[:2]
         matrix = sparse.csr_array(np.where(np.isnan(dense), -np.inf, dense).reshape(states * actions, states))
-    _check_rows(matrix, actions)
-    if np.count_nonzero(matrix.data) < matrix.nnz:
+    facts = row_facts(matrix)
+    if facts.outside:
+        raise _outside("P", matrix)
+    if facts.unordered:
+        matrix = _ordered("P", matrix)
+        facts = row_facts(matrix)
+    if not facts.off <= ROW_TOLERANCE:
+        _check_rows(matrix, actions)
+    if facts.zeros:
         matrix = sparse.csr_array(matrix, copy=True)
         matrix.eliminate_zeros()
-    return matrix, actions
+    matrix.has_canonical_format = True
+    return matrix, actions, facts
 
 
 def dense_size(what: str, shape: tuple[int, int]) -> None:
@@ -70,14 +81,32 @@ def _states_of(R: object) -> int:
 
 
 def _rows(field: str, given: object, states: int) -> Sparse:
-    """A scipy matrix, copied, or three arrays of so many columns, as CSR with sorted rows; warns if they were not."""
-    matrix = _shared(field, given, states) if _three(given) else sparse.csr_array(given, dtype=np.float64, copy=True)
-    if not matrix.has_canonical_format:
-        words = f"{field} has rows with columns out of order or repeated: they were sorted, and repeated ones summed."
-        warnings.warn(words, RowsWarning, stacklevel=2)
-        matrix = sparse.csr_array(matrix, copy=True)
-        matrix.sum_duplicates()
-    return matrix
+    """A matrix of rewards or ends, as CSR with sorted rows; warns if they were not."""
+    matrix = _matrix(field, given, states)
+    columns = matrix.indices
+    if columns.size and not (int(columns.min()) >= 0 and int(columns.max()) < matrix.shape[1]):
+        raise _outside(field, matrix)
+    return matrix if matrix.has_canonical_format else _ordered(field, matrix)
+
+
+def _matrix(field: str, given: object, states: int) -> Sparse:
+    """A scipy matrix, copied, or three arrays of so many columns, as CSR."""
+    return _shared(field, given, states) if _three(given) else sparse.csr_array(given, dtype=np.float64, copy=True)
+
+
+def _ordered(field: str, matrix: Sparse) -> Sparse:
+    """A copy with sorted rows, each column once, and a warning."""
+    words = f"{field} has rows with columns out of order or repeated: they were sorted, and repeated ones summed."
+    warnings.warn(words, RowsWarning, stacklevel=4)
+    result: Sparse = sparse.csr_array(matrix, copy=True)
+    result.sum_duplicates()
+    return result
+
+
+def _outside(field: str, matrix: Sparse) -> InputError:
+    return InputError(
+        f"{field} indices is {shown(matrix.indices)}, but must be states from 0 to {matrix.shape[1] - 1}."
+    )
 
 
 def _shared(field: str, given: tuple[object, object, object], states: int) -> Sparse:
@@ -93,8 +122,6 @@ def _shared(field: str, given: tuple[object, object, object], states: int) -> Sp
     require(flat and whole, field, [indptr.shape, indices.shape, data.shape], words)
     ok = indptr[0] == 0 and indptr[-1] == data.size and bool((indptr[1:] >= indptr[:-1]).all())
     require(ok, f"{field} indptr", indptr, f"from 0 up to {data.size}, the number of entries, and never falling")
-    inside = data.size == 0 or (int(indices.min()) >= 0 and int(indices.max()) < states)
-    require(inside, f"{field} indices", indices, f"states from 0 to {states - 1}")
     matrix: Sparse = sparse.csr_array((data.view(), indices.view(), indptr.view()), (indptr.size - 1, states))
     return matrix
 

@@ -42,6 +42,13 @@ def audited(case: Recorded, **options: Any) -> Audit:
     return audit(run, env.mdp(), agent, **{"eps": 0.5, "delta": 0.1, "checkpoints": 20, "threads": 1, **options})
 
 
+def test_an_audit_that_cannot_fit_into_memory_is_refused_with_the_size_it_needs(monkeypatch: Any) -> None:
+    case = recorded(hreach.make_domain("chain"), h=2)
+    monkeypatch.setattr("hreach.problems.memory.there", lambda: 4000)
+    with pytest.raises(InputError, match=r"^auditing an MDP of 5 states and 2 actions.* needs .* GiB of memory"):
+        audited(case)
+
+
 class Watched:
     """An agent whose model and values are written down at every step, while it runs."""
 

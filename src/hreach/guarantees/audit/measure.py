@@ -43,8 +43,11 @@ from hreach.guarantees.theory.bound import check_delta, check_epsilon, check_for
 from hreach.planners.sweeps import CertainValue
 from hreach.planners.ties import best_actions
 from hreach.problems.mdp import TabularMDP
+from hreach.problems.memory import require_memory
 from hreach.reach.nearest import Ties
 from hreach.running.loop import Run
+
+TABLES = 12  # arrays (S, A, S) that a checkpoint holds at once
 
 
 def audit(
@@ -88,6 +91,11 @@ def audit(
     at = chosen_steps(checkpoints, len(record.states))
     truth = known_problem(mdp, agent)
     sizes = sizes_of_problem(truth, agent)
+    require_memory(
+        f"auditing an MDP of {truth.states} states and {truth.actions} actions, state by state",
+        TABLES * 8.0 * truth.states**2 * truth.actions,
+        "hreach.solve and agent.certify need memory for what is possible, or was seen, only",
+    )
     reachability = Reachability.of(agent, h, lemma, ties)
     shown = None
     if copies:

@@ -44,7 +44,7 @@ def optimal_earnings(mdp: TabularMDP) -> tuple[float, float]:
     """What an optimal policy earns in the long run: per step, and per episode (infinite if none ends)."""
     policy = mdp.optimal_policy()
     average = mdp.average_reward(policy)
-    ending = mdp.endings().sum(axis=2)[np.arange(mdp.states), policy]
+    ending = mdp.ending_chance[np.arange(mdp.states), policy]
     rate = float(mdp.long_run_shares(policy) @ ending)
     return average, average / rate if rate > 0 else np.inf
 
