@@ -265,7 +265,7 @@ def random_sets(states: int, actions: int = 4, successors: int = 5) -> tuple[Row
     first = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
     rows = Rows(
         first, following[seen], counts[seen], np.zeros(int(seen.sum())), counts.sum(axis=1), np.zeros((0, 0, 0)),
-        np.zeros(states, dtype=np.bool_), GAMMA, True, False,
+        np.zeros(states, dtype=np.bool_), GAMMA, True, False, np.ones(states),
     )  # fmt: skip
     return rows, rng.random(pairs)
 

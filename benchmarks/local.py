@@ -1,27 +1,43 @@
-"""Microseconds per step of PAC-RMDP(h) with a local plan, inside the compiled loop, on slippery grids.
+"""Microseconds of CPU time per step of PAC-RMDP(h) with a local plan: plan, act, step, learn in the compiled loop.
 
-python benchmarks/local.py SIDE [SIDE ...]
+python benchmarks/local.py grid 32 100 316 1000 [--error]       slippery grids of this side
+python benchmarks/local.py garnet 1000 10000 100000 [--error]   Garnets of so many states, 4 actions, 5 successors
+
+Every cell is run twice from the same seeds: once for the mean, and once with a look at the thread's clock after every
+single step, of which the quantile and the worst are (reading that clock takes part of a microsecond, which they hold).
+The tolerance is 1 % of the range of values; with --error it is (1 - gamma) times that, so that values are certified to
+1 % of their range.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import time
 
+import numba
 import numpy as np
+from numpy.typing import NDArray
 
-from hreach.compiling import compile_formula
+import hreach
 from hreach.kernels.local_run import walk_local
-from hreach.kernels.local_state import EDGES, KNOWN
+from hreach.kernels.local_state import EDGES, SAMPLES
 from hreach.kernels.state import World
 from hreach.models.sparse_counts import SparseCounts
 from hreach.optimism.pac_rmdp import build
 from hreach.planners.local import Local
 from hreach.problems.problem import Problem
 from hreach.randomness.streams import agent_stream
+from hreach.running.local_runs import Steps
+from hreach.running.simulate import _world
+
+Floats = NDArray[np.float64]
+_clock = ctypes.CDLL(None).clock_gettime
+_clock.argtypes, _clock.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_int
+OF_THREAD = time.CLOCK_THREAD_CPUTIME_ID
 
 
-def grid(side: int) -> tuple[World, np.ndarray]:
+def grid(side: int) -> tuple[World, Floats]:
     """A square without inner walls: 4 moves, each slips to either side with probability .1; one state pays 1."""
     y, x = np.divmod(np.arange(side * side), side)
     moves = [(-1, 0), (0, 1), (1, 0), (0, -1)]
@@ -40,11 +56,54 @@ def grid(side: int) -> tuple[World, np.ndarray]:
     ), reward
 
 
+def garnet(states: int) -> tuple[World, Floats]:
+    """A Garnet of 4 actions and 5 successors."""
+    mdp = hreach.make_domain("garnet", states=states, seed=1).mdp()
+    return _world(mdp), mdp.reward_table()
+
+
+@numba.njit
+def timed(formula, rule, freeze_at, arena, lines, world, environment, stream, state, stale, paid, over, spent, now):  # type: ignore[no-untyped-def]
+    """`walk_local` step by step; spent: nanoseconds of each."""
+    _clock(OF_THREAD, now.ctypes)
+    last = now[0] * 1_000_000_000 + now[1]
+    for t in range(paid.size):
+        more, state, stale = walk_local(
+            formula, rule, freeze_at, arena, lines, world, environment, stream, state, stale, paid[t : t + 1], over
+        )
+        if more == 0:
+            return t, state, stale
+        _clock(OF_THREAD, now.ctypes)
+        this = now[0] * 1_000_000_000 + now[1]
+        spent[t] = this - last
+        last = this
+    return paid.size, state, stale
+
+
+class TimedSteps(Steps):
+    """Steps with the time that each takes; growth counts for the step that needs it."""
+
+    def walk_timed(self, spent: Floats) -> None:
+        planner, model, done, growth = self.planner, self.model, 0, 0.0
+        paid, over, now = np.zeros(spent.size), np.zeros(0, dtype=bool), np.zeros(2, dtype=np.int64)
+        while done < spent.size:
+            begun = time.thread_time_ns()
+            self._make_room()
+            growth = time.thread_time_ns() - begun
+            steps, self.state, self._stale = timed(
+                planner.formula.address, planner.rule, model.freeze_at, model.arena, planner.lines, self._world,
+                self._environment, planner.stream, self.state, self._stale, paid[done:], over, spent[done:], now,
+            )  # fmt: skip
+            if steps:
+                spent[done] += growth
+            done += steps
+
+
 def recomputed(model: SparseCounts, planner: Local, h: float) -> float:
     """max |TV - V| over the states that were met, from the counts alone, by plain NumPy."""
     planner.plan()
-    arena, known = model.arena, int(model.arena.size[KNOWN])
-    edge, met = arena.edge[: arena.size[EDGES]], model.met
+    arena, met = model.arena, model.met
+    edge, known = arena.edge[: arena.size[EDGES]], met.size
     _, stored = planner.stored_value()
     value = planner.internal_value()
     value[met] = stored
@@ -55,43 +114,52 @@ def recomputed(model: SparseCounts, planner: Local, h: float) -> float:
     return float(np.abs(q.reshape(known, 4).max(axis=1) - stored).max())
 
 
-def measured(side: int, h: float, gamma: float, steps_per_state: int = 20) -> str:
-    world, reward = grid(side)
-    problem = Problem(side * side, 4, gamma, reward[:, :, None], 1.0, 0.0)
-    optimism = build(problem, h=h)
+def begin(world: World, reward: Floats, h: float, gamma: float, tolerance: float) -> TimedSteps:
+    """A run that has made no step."""
+    problem = Problem(len(reward), 4, gamma, reward[:, :, None], 1.0, 0.0)
     model = SparseCounts(problem)
-    planner = Local(model, optimism, agent_stream(1), tolerance=0.01 / (1 - gamma))
-    formula, environment, paid = compile_formula(optimism.formula).address, agent_stream(2), np.zeros(1)
-    steps, state, done, spent, pieces = steps_per_state * side * side, 0, 0, 0.0, []
-    while done < steps:
-        model.make_room()
-        planner._grow()
-        begun = time.perf_counter()
-        more, state = walk_local(
-            formula, planner.rule, model.freeze_at, model.arena, planner.lines, world, environment,
-            planner.stream, state, min(steps - done, 100), paid,
-        )  # fmt: skip
-        pieces.append((time.perf_counter() - begun) / max(more, 1))
-        spent += pieces[-1] * more if done else 0.0
-        done += more
-    known, edges = int(model.arena.size[KNOWN]), int(model.arena.size[EDGES])
-    tried = int((model.arena.tally[:, 0] > 0).sum())
-    held = known * (12 + 40 + 32 + 4 + 4 * (8 + 24)) + edges * 4 * model.arena.edge.shape[1]
-    worst = 1e6 * np.quantile(pieces[1:], 0.999)
-    share, off = tried / (4 * side * side), recomputed(model, planner, h) / planner.rule.tolerance
-    first = f"| {side * side} | {h:g} | {gamma} | {1e6 * spent / steps:.2f} | {worst:.0f} | {held / max(tried, 1):.0f} "
-    return f"{first}| {share:.2f} | {off:.3f} |"
+    planner = Local(model, build(problem, h=h), agent_stream(1), tolerance=tolerance)
+    return TimedSteps(model, planner, world, agent_stream(2))
+
+
+def bytes_of(model: SparseCounts, planner: Local) -> int:
+    """All arrays of model and plan, room for more included; of what has the size of the problem, `ids` and `order`."""
+    lines = planner.lines._replace(scratch=np.zeros(0))
+    return sum(array.nbytes for array in (*model.arena, *lines, planner.rule.order))
+
+
+def measured(world: World, reward: Floats, h: float, gamma: float, error: bool, steps_per_state: int = 20) -> str:
+    states = len(reward)
+    tolerance = 0.01 if error else 0.01 / (1 - gamma)
+    steps = steps_per_state * states
+    one = begin(world, reward, h, gamma, tolerance)
+    begun = time.thread_time()
+    one.walk(np.zeros(steps), np.zeros(0, dtype=bool))
+    mean = 1e6 * (time.thread_time() - begun) / steps
+    two, spent = begin(world, reward, h, gamma, tolerance), np.zeros(steps)
+    two.walk_timed(spent)
+    assert (one.model.arena.size == two.model.arena.size).all()
+    assert two.model.arena.size[SAMPLES] == steps
+    tried = int((one.model.arena.tally[:, 0] > 0).sum())
+    size = bytes_of(one.model, one.planner) / tried
+    q, worst = np.quantile(spent, 0.999) / 1e3, spent.max() / 1e3
+    off = recomputed(one.model, one.planner, h) / tolerance
+    cells = f"| {h:g} | {gamma} | {mean:.2f} | {q:.1f} | {worst:.0f} | {size:.0f} | {tried / (4 * states):.2f} "
+    return f"| {states} {cells}| {off:.3f} | {one.planner.lines.number[7]:.1e} |"
 
 
 def main() -> None:
+    error, (kind, *sizes) = "--error" in sys.argv, [word for word in sys.argv[1:] if not word.startswith("-")]
     print(
-        "| states | h | gamma | us per step | 99.9 % of means of 100 steps | bytes per tried pair "
-        "| pairs tried | residual / tolerance |\n" + "|---" * 8 + "|"
+        "| states | h | gamma | us per step | 99.9 % of steps, us | worst step, us | bytes per tried pair "
+        "| pairs tried | residual / tolerance | rounding |\n" + "|---" * 10 + "|"
     )
-    for side in map(int, sys.argv[1:]):
+    begin(*grid(4), 1.0, 0.9, 0.1).walk_timed(np.zeros(300))
+    for size in map(int, sizes):
+        world, reward = grid(size) if kind == "grid" else garnet(size)
         for h in (1.0, 8.0):
             for gamma in (0.95, 0.99):
-                print(measured(side, h, gamma), flush=True)
+                print(measured(world, reward, h, gamma, error), flush=True)
 
 
 if __name__ == "__main__":

@@ -266,7 +266,7 @@ def test_a_backup_of_an_ended_row_knows_the_end() -> None:
     rows = Rows(
         first=np.array([0, 2]), following=np.array([0, 1]), seen=np.array([50.0, 50.0]), pays=np.zeros(2),
         total=np.array([100.0]), rewards=np.zeros((0, 0, 0)), closed=np.zeros(1, dtype=np.bool_), gamma=0.5,
-        open=True, ends=True,
+        open=True, ends=True, copies=np.ones(1),
     )  # fmt: skip
     found = Extreme(np.zeros(1), np.zeros(1), np.zeros(2), np.zeros(1), np.zeros(1, np.int64), np.zeros(1), np.zeros(1))
     value = np.array([2.0, 0.0])

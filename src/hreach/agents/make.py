@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hreach.agents import find_part
 from hreach.agents.agent import Agent, Design
+from hreach.agents.parts import chosen_parts
 from hreach.agents.replan import Replan, replan_rule
 from hreach.agents.tables import TableAgent
 from hreach.errors import InputError, at_least, discount, finite, require
@@ -27,6 +28,7 @@ from hreach.planners.sweeps import Sweeps
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.problem import Problem
 from hreach.problems.spaces import size_of
+from hreach.problems.successors import Told, successors_of
 from hreach.problems.task import Task, task_of
 from hreach.problems.truth import known_reward_of, truth_of
 from hreach.protocols import Stream
@@ -150,7 +152,8 @@ def make_tabular(
     tolerance: float = 0.01,
     value_cap: float | None = None,
     ties: str | Sequence[int] = "random",
-    model: Thing = "counts",
+    successors: Told = None,
+    model: Thing = "auto",
     planner: Thing | None = None,
     **params: object,
 ) -> TableAgent:
@@ -164,19 +167,33 @@ def make_tabular(
     tolerance   the planner stops when max |TV - V| is at most this
     value_cap   values above it are cut off (None: no cap)
     ties     "random", or all actions in the order of preference
-    model    what learns, called as model(problem, freeze_at)
+    successors   "known": which next states are possible, as the domain tells; or arrays (first, next_state), in CSR by
+             pair s |A| + a. Optimism is then about these only. With sparse counts
+    model    what learns, called as model(problem, freeze_at). "auto": "counts", or "sparse-counts" where |S|^2 |A| is
+             above 10^6, unless the prior is above 0 or the optimism is one that only sweeps can plan with
     planner  what plans, called as planner(model, optimism, stream, tolerance=, value_cap=, ties=); default: "sweeps",
-             of sparse counts "local"
+             of sparse counts "local". "auto": whichever of the two is faster, both without a prior
     The rest are the agent's own parameters.
     """
     check_parameters(f"agent {label}", build, params, given=1, also=SHARED)
-    sparse, usual = model == "sparse-counts", usual_with(model)
-    weight = usual["prior"] if prior is None else prior
-    problem = problem_of(env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=weight, dense=not sparse)
-    optimism: TabularOptimism = build(problem, **params)
+    space = _known(env)
+    parts = chosen_parts(space.states, space.actions, model, planner, prior, successors is not None)
 
-    models, planners = find_part("model", model), find_part("planner", planner or usual["planner"])
-    require(not (sparse and planner == "sweeps"), "planner", planner, "'local' with model='sparse-counts'")
+    def known_with(prior: float, dense: bool) -> Problem:
+        return problem_of(
+            env, gamma=gamma, reward=reward, r_max=r_max, r_min=r_min, prior=prior, dense=dense, successors=successors
+        )
+
+    chosen = model == "auto" and planner != "local" and parts.model == "sparse-counts"
+    if chosen and not _is_local(build, params, known_with(parts.prior, dense=False)):
+        parts = chosen_parts(0, 0, "counts", planner, prior)
+    problem = known_with(parts.prior, parts.model != "sparse-counts")
+    optimism: TabularOptimism = build(problem, **params)
+    sparse = parts.model == "sparse-counts"
+    require(not sparse or parts.planner != "sweeps", "planner", planner, "'local' with model='sparse-counts'")
+    told = problem.successors is not None and parts.model == "counts"
+    require(not told, "successors", "known", "left out with model='counts', or planner='local'")
+    models, planners = find_part("model", parts.model), find_part("planner", parts.planner)
 
     def make(own_seed: int, stream: Stream) -> tuple[Counts, Sweeps]:
         counts = models.factory(problem, optimism.freeze_at)
@@ -192,7 +209,8 @@ def made_of(
     problem: Problem, reward: float | str | None, model: str = "'counts'", planner: str = "'sweeps'"
 ) -> dict[str, object]:
     """What a tabular agent was made with, as plain data; `reward` is a digest of the known one."""
-    return {
+    told = {} if problem.successors is None else {"successors": digest(np.concatenate(problem.successors))}
+    return told | {
         "model": model,
         "planner": planner,
         "gamma": problem.gamma,
@@ -203,16 +221,14 @@ def made_of(
     }
 
 
-class Usual(TypedDict):
-    """What goes with a model."""
+def _is_local(build: Factory, params: Params, problem: Problem) -> bool:
+    """Whether the local planner can plan with this optimism; one that needs a prior refuses the problem."""
+    from hreach.planners.local import plannable
 
-    prior: float
-    planner: str
-
-
-def usual_with(model: object) -> Usual:
-    """The prior and the planner of a tabular agent with this model, unless others are asked for."""
-    return {"prior": 0.0, "planner": "local"} if model == "sparse-counts" else {"prior": 1.0, "planner": "sweeps"}
+    try:
+        return plannable(problem, build(problem, **params))
+    except InputError:
+        return False
 
 
 def problem_of(
@@ -224,6 +240,7 @@ def problem_of(
     r_min: float | None = None,
     prior: float = 1,
     dense: bool = True,
+    successors: Told = None,
 ) -> Problem:
     """What an agent knows of a table before it has seen anything; the parameters are those of `make_tabular`."""
     space = _known(env)
@@ -240,6 +257,7 @@ def problem_of(
         at_least("prior", prior, 0),
         low,
         space.ends,
+        successors=successors_of(env, successors, space.states, space.actions),
     )
 
 

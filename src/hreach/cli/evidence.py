@@ -134,13 +134,14 @@ def of_journal(path: Path, delta: float, state: str | None) -> Found:
 
 def _made(domain: str, name: str, options: Params, seed: int) -> tuple[Any, Learner]:
     env = make_domain(domain)
-    return env, counting(make_agent(name, env, seed=seed, **options))
+    return env, counting(make_agent(name, env, seed=seed, **options), name)
 
 
-def counting(agent: object) -> Learner:
-    """The agent, if it counts."""
+def counting(agent: object, name: str | None = None) -> Learner:
+    """The agent, if it counts; `name` is what the user calls it."""
     if not isinstance(agent, Agent) or not isinstance(agent.model, Counts):
-        raise InputError(f"agent is {type(agent).__name__!r}, but must be one that counts transitions to be certified.")
+        named = type(agent).__name__ if name is None else name
+        raise InputError(f"agent is {named!r}, but must be one that counts transitions to be certified.")
     return agent
 
 

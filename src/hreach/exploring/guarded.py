@@ -12,6 +12,7 @@ from math import isfinite, isnan
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import DependencyNotInstalled
 
 from hreach.errors import InputError, shown
 from hreach.exploring.spaces import Naming
@@ -98,5 +99,7 @@ class Guarded:
         )
 
     def _raised(self, where: str, error: Exception) -> InputError:
+        if isinstance(error, DependencyNotInstalled):
+            return InputError(f"env.{where} needs what is not there: {' '.join(str(error).split()).rstrip('.')}.")
         said = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
         return InputError(f"env.{where} raised {said[:200]} after {self.course.steps} steps: {_CHECK}.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
 from hreach.errors import InputError, require, whole
@@ -22,7 +23,7 @@ from hreach.running.numbering import Name
 Frame = NDArray[np.uint8]
 ENDINGS = (".gif", ".mp4")
 RATE, MOST_FRAMES = 6, 600  # frames in a second, and of a recording
-INSTALL = 'pip install "gymnasium[toy-text]" (or [classic-control], [box2d]) brings what most of them need'
+DRAWS = 'it must have a render mode "rgb_array"'
 
 
 @runtime_checkable
@@ -117,7 +118,7 @@ def _opened(saved: dict[str, object], env: Environment | None, mode: str | None)
     except InputError as error:
         if mode is None:
             raise
-        raise InputError(f"{name} cannot be shown ({str(error).rstrip('.')}): {INSTALL}.") from error
+        raise InputError(f"{name} cannot be shown ({str(error).rstrip('.')}): {DRAWS}.") from error
     try:
         yield opened
     finally:
@@ -169,10 +170,14 @@ def _frame(env: Gym) -> Frame:
     if isinstance(env, Renders):
         try:
             drawn = env.render()
+        except DependencyNotInstalled as error:
+            raise InputError(
+                f"This environment cannot be recorded: {' '.join(str(error).split()).rstrip('.')}."
+            ) from error
         except Exception as error:  # whatever its own code, or what that needs, comes upon
             why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     if not (isinstance(drawn, np.ndarray) and drawn.ndim == 3 and drawn.shape[2] == 3):
-        raise InputError(f"This environment cannot be recorded ({why}): {INSTALL}.")
+        raise InputError(f"This environment cannot be recorded ({why}): {DRAWS}.")
     return drawn.astype(np.uint8)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from hreach.errors import require
 from hreach.guarantees.limits import Limit, limits_of
+from hreach.guarantees.merged import Places
 from hreach.planners.robust import Robust, Sets
 from hreach.problems.spaces import index_of
 from hreach.protocols import Floats, Ints
@@ -49,6 +50,18 @@ class Bounds:
     reachable: Floats | None
 
 
+def spread(bounds: Bounds, place: Ints) -> Bounds:
+    """Bounds of rows as bounds of states, each of which has the row `place` says."""
+    return Bounds(
+        lower=bounds.lower[place],
+        upper=bounds.upper[place],
+        gap=bounds.gap[place],
+        safest=bounds.safest[place],
+        safest_policy=bounds.safest_policy[place],
+        reachable=None if bounds.reachable is None else bounds.reachable[place],
+    )
+
+
 @dataclass(frozen=True)
 class Certificate:
     """What holds of `policy` (S,), frozen, after `samples` samples, with probability at least 1 - delta.
@@ -57,6 +70,7 @@ class Certificate:
     h          further samples of each pair that `reachable_gap` is about; None: none
     learnt     whether the reward is learnt; prior: samples that the first model weighs
     assumes    what has to be true besides, in plain words; notes: what falls away, and why
+    places     of sparse counts: which row of `sets` has which state
     """
 
     samples: int
@@ -70,6 +84,7 @@ class Certificate:
     learnt: bool
     assumes: tuple[str, ...]
     notes: tuple[str, ...]
+    places: Places | None = None
 
     def at(self, state: object) -> Certificate:
         """The same certificate, of another state."""
@@ -111,7 +126,11 @@ class Certificate:
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
         """The pairs that hold the lower value down, the one that does most first."""
-        return limits_of(self.sets, self.policy, self.state)
+        if self.places is None:
+            return limits_of(self.sets, self.policy, self.state)
+        place, first = self.places
+        found = limits_of(self.sets, self.policy[first], int(place[self.state]))
+        return tuple(limit._replace(state=int(first[limit.state])) for limit in found)
 
     def sharpened(self, before: Certificate) -> Certificate:
         """This certificate with what an earlier one of the same data knew better: all times share one event.
@@ -154,6 +173,8 @@ class Certificate:
         """V^{d*}_h - V^pi at most, in the certificate's state."""
         if np.isinf(h):
             return self.optimality_gap
-        robust, start = Robust(self.sets), np.append(self.bounds.lower, 0.0)
-        bound = robust.reachable(h, self.prior, robust.reach(h, self.prior, self.policy, start))
-        return float(max(bound[self.state] - self.lower, 0.0))
+        first = slice(None) if self.places is None else self.places.first
+        row = self.state if self.places is None else self.places.place[self.state]
+        robust, start = Robust(self.sets), np.append(self.bounds.lower[first], 0.0)
+        bound = robust.reachable(h, self.prior, robust.reach(h, self.prior, self.policy[first], start))
+        return float(max(bound[row] - self.lower, 0.0))

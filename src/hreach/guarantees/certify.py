@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from hreach.errors import InputError, at_least, require, whole
-from hreach.guarantees.certificate import Bounds, Certificate
+from hreach.guarantees.certificate import Bounds, Certificate, spread
 from hreach.guarantees.confidence import chance
 from hreach.guarantees.evidence import Evidence, evidence_of, paid_otherwise
+from hreach.guarantees.merged import Places, Seen, merged_sets, seen_by, seen_in
 from hreach.guarantees.sets import confidence_sets
 from hreach.kernels.state import TIE
 from hreach.models.counts import Counts
+from hreach.models.sparse_counts import SparseCounts
 from hreach.planners.robust import Robust, Sets
+from hreach.problems.arrays import Sparse
 from hreach.problems.spaces import index_of
 from hreach.protocols import AnyModel, AnyPlanner, Floats, Ints, State
 
@@ -35,7 +40,7 @@ NO_H = "reachable_gap: the agent has no h of its own; give one"
 
 
 def certify_counts(
-    counts: ArrayLike,
+    counts: ArrayLike | Sparse,
     reward: ArrayLike,
     gamma: float,
     policy: ArrayLike | None = None,
@@ -44,13 +49,16 @@ def certify_counts(
     state: int | None = None,
     h: float | None = None,
     prior: float = 0.0,
-    ended: ArrayLike | None = None,
+    ended: ArrayLike | Sparse | None = None,
     possible: ArrayLike | None = None,
     r_min: float | None = None,
     r_max: float | None = None,
     watched: bool = False,
 ) -> Certificate:
     """What holds of a policy by counts (S, A, S) of transitions alone, rewards (S, A) or (S, A, S) known.
+
+    Of many states counts (and `ended`) are scipy matrices (S A, S), row s A + a, and the reward is (S, A): what it
+    costs grows with the pairs that were visited (`hreach.guarantees.merged`).
 
     policy     actions (S,); None: the best for the frequencies as they are
     state      where; None: the state with the largest optimality gap
@@ -68,9 +76,14 @@ def certify_counts(
     >>> found.policy.tolist(), round(found.lower, 2), round(found.upper, 2)
     ([1, 0], 5.95, 6.47)
     """
-    evidence = evidence_of(counts, reward, gamma, ended, possible, r_min, r_max)
-    states, actions = evidence.counts.shape[:2]
     require(policy is not None or not watched, "policy", policy, "given where it was watched")
+    if sparse.issparse(counts):
+        require(possible is None, "possible", "given", "left out with sparse counts")
+        seen = seen_in(counts, ended, reward, gamma, r_min, r_max)
+        return _certify_sparse_counts(seen, policy, delta, state, h, prior, watched)
+    table, over = cast(ArrayLike, counts), cast("ArrayLike | None", ended)
+    evidence = evidence_of(table, reward, gamma, over, possible, r_min, r_max)
+    states, actions = evidence.counts.shape[:2]
     chosen = None if policy is None else _policy(policy, states, actions)
     sets = confidence_sets(evidence, chance(delta), chosen if watched else None)
     if chosen is None:
@@ -82,11 +95,25 @@ def certify_counts(
     return _certificate(evidence, sets, bounds, chosen, delta, state, extra, weight, (), notes)
 
 
+def _certify_sparse_counts(
+    seen: Seen, policy: ArrayLike | None, delta: float, state: int | None, h: float | None, prior: float, watched: bool
+) -> Certificate:
+    """`certify_counts` of sparse tables."""
+    chosen = None if policy is None else _policy(policy, seen.states, seen.actions)
+    sets, places = merged_sets(seen, chance(delta), chosen, watched)
+    rows = _best_for_frequencies(sets) if chosen is None else chosen[places.first]
+    extra = None if h is None else check_reach(h)
+    weight = at_least("prior", prior, 0)
+    bounds = bounds_of(sets, rows, extra, weight)
+    notes = (WATCHED,) if watched else ()
+    return _certificate(seen, sets, bounds, rows, delta, state, extra, weight, (), notes, places)
+
+
 def certify_agent(
     model: AnyModel, planner: AnyPlanner, delta: float, state: State | None, h: float | None
 ) -> Certificate:
     """`Agent.certify`, of a plan that is up to date."""
-    if not isinstance(model, Counts):
+    if not isinstance(model, Counts | SparseCounts):
         raise InputError(f"certify is for agents that count transitions, but this one learns by {_kind(model)}.")
     notes = []
     if planner.optimism.random_action > 0:
@@ -100,6 +127,13 @@ def certify_agent(
         reach = planner.reach()
         extra = None if reach is None else float(np.floor(reach[0]))
         notes += [NO_H] if reach is None else []
+    if isinstance(model, SparseCounts):
+        seen = seen_by(model)
+        sets, places = merged_sets(seen, chance(delta), None)
+        policy = greedy(planner.action_values(places.first))
+        notes += [NO_LEMMA] if seen.reward is None else []
+        bounds = bounds_of(sets, policy, extra, 0.0)
+        return _certificate(seen, sets, bounds, policy, delta, state, extra, 0.0, tuple(notes), (), places)
     return certify_model(model, greedy(planner.action_values()), delta, state, extra, tuple(notes))
 
 
@@ -169,7 +203,7 @@ def bounds_of(sets: Sets, policy: Ints, h: float | None, prior: float) -> Bounds
 
 
 def _certificate(
-    evidence: Evidence,
+    evidence: Evidence | Seen,
     sets: Sets,
     bounds: Bounds,
     policy: Ints,
@@ -179,6 +213,7 @@ def _certificate(
     prior: float,
     notes: tuple[str, ...],
     more: tuple[str, ...],
+    places: Places | None = None,
 ) -> Certificate:
     learnt, values = evidence.reward is None, evidence.values
     assumes = (
@@ -188,8 +223,10 @@ def _certificate(
         *((POSSIBLE,) if evidence.possible is not None else ()),
         *more,
     )
+    if places is not None:
+        policy, bounds = policy[places.place], spread(bounds, places.place)
     where = int(np.argmax(bounds.gap)) if state is None else index_of("state", state, policy.size)
-    return Certificate(evidence.samples, delta, where, h, policy, bounds, sets, prior, learnt, assumes, notes)
+    return Certificate(evidence.samples, delta, where, h, policy, bounds, sets, prior, learnt, assumes, notes, places)
 
 
 def _policy(policy: ArrayLike, states: int, actions: int) -> Ints:

@@ -55,12 +55,8 @@ def evidence_of(
     if over is not None:
         require(over.shape == table.shape, "ended shape", over.shape, f"that of counts, {table.shape}")
         require(bool((over <= table).all()), "ended", "more than counts", "at most the counts")
-    paid = array("reward", reward)
+    paid, values = known_reward("reward", reward, gamma, r_min, r_max, over is not None)
     require(paid.shape in (table.shape[:2], table.shape), "reward shape", paid.shape, f"(S, A) or {table.shape}")
-    require(bool(np.isfinite(paid).all()), "reward", "nan or infinite", "finite everywhere")
-    low = min(0.0, float(paid.min())) if r_min is None else finite("r_min", r_min)
-    high = max(0.0, float(paid.max())) if r_max is None else finite("r_max", r_max)
-    require(low <= paid.min() and paid.max() <= high, "reward", paid, f"within [r_min, r_max] = [{low:g}, {high:g}]")
     can = None if possible is None else np.asarray(possible, dtype=np.bool_)
     if can is not None:
         require(can.shape == table.shape, "possible shape", can.shape, f"that of counts, {table.shape}")
@@ -68,8 +64,19 @@ def evidence_of(
     closed = np.zeros(len(table), dtype=np.bool_)
     if over is not None:
         closed = (over.sum(axis=(0, 1)) > 0) & ((table - over).sum(axis=(0, 1)) == 0) & ~left
-    values = ValueRange(low, high, discount(gamma), over is not None)
     return Evidence(table, over, paid.reshape(*table.shape[:2], -1), None, values, closed, can)
+
+
+def known_reward(
+    field: str, reward: ArrayLike, gamma: float, r_min: float | None, r_max: float | None, ends: bool
+) -> tuple[Floats, ValueRange]:
+    """A known reward, finite and within its range, and the range of values."""
+    paid = array(field, reward)
+    require(paid.size > 0 and bool(np.isfinite(paid).all()), field, "nan, infinite or empty", "finite everywhere")
+    low = min(0.0, float(paid.min())) if r_min is None else finite("r_min", r_min)
+    high = max(0.0, float(paid.max())) if r_max is None else finite("r_max", r_max)
+    require(low <= paid.min() and paid.max() <= high, field, paid, f"within [r_min, r_max] = [{low:g}, {high:g}]")
+    return paid, ValueRange(low, high, discount(gamma), ends)
 
 
 class Paid(NamedTuple):

@@ -38,7 +38,7 @@ def confidence_sets(evidence: Evidence, delta: float, watched: Ints | None = Non
     else:
         floor = per_sample(one_vector(rows.total, share / states), rows.total)
         ceiling = per_sample(one_vector(rows.total, share / pairs), rows.total)
-    v_min, v_max = _range(evidence)
+    v_min, v_max = value_range(evidence.values, evidence.reward)
     return Sets(rows, low, high, floor, ceiling, outcomes, v_min, v_max, watched is None)
 
 
@@ -67,6 +67,7 @@ def _rows(evidence: Evidence) -> tuple[Rows, int]:
         gamma=evidence.values.gamma,
         open=evidence.possible is None,
         ends=evidence.ended is not None,
+        copies=np.ones(states),
     )
     return rows, outcomes.shape[1]
 
@@ -101,15 +102,19 @@ def _rewards(evidence: Evidence, d: float) -> tuple[Floats, Floats]:
         paid = np.ascontiguousarray(known[:, 0]) if known.shape[1] == 1 else np.zeros(pairs)
         return paid, paid
     assert evidence.reward_sum is not None
-    n, bottom, span = evidence.counts.sum(axis=2).reshape(-1), evidence.values.r_min, _span(evidence.values)
-    mean = np.divide(evidence.reward_sum.reshape(-1), n, out=np.full(pairs, bottom), where=n > 0)
+    return learnt_rewards(evidence.reward_sum.reshape(-1), evidence.counts.sum(axis=2).reshape(-1), evidence.values, d)
+
+
+def learnt_rewards(paid: Floats, n: Floats, values: ValueRange, d: float) -> tuple[Floats, Floats]:
+    """Least and largest mean reward, (N,) each, where n samples paid so much in all."""
+    bottom, span = values.r_min, _span(values)
+    mean = np.divide(paid, n, out=np.full(n.shape, bottom), where=n > 0)
     low, high = mean_interval((mean - bottom) / span, n, d)
     return bottom + span * low, bottom + span * high
 
 
-def _range(evidence: Evidence) -> tuple[float, float]:
+def value_range(values: ValueRange, known: Floats | None) -> tuple[float, float]:
     """The range of values, by the range of rewards and by the known ones, which may be wider."""
-    values, known = evidence.values, evidence.reward
     if known is None:
         return values.low, values.high
     horizon = 1 / (1 - values.gamma)

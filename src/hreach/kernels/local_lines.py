@@ -2,7 +2,8 @@
 
     Q(s, a) = r + gamma [(1 - w) sum_s' n(s') V(s') / n + w x],   V = A + B x,   so Q = QA + QB x with 0 <= QB <= gamma
 
-n(s') without what ended the episode; r is the reward with its bonus, w the reach (`hreach.kernels`). The residual of a
+n(s') without what ended the episode; r is the reward with its bonus, w the reach (`hreach.kernels`). Where a pair knows
+its next states (OWN_X), the best V among these stands in the place of x, and lines are constants. The residual of a
 state, min(max_a Q, cap) - V, is a function of x made of pieces of lines.
 """
 
@@ -10,87 +11,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import Formula, inlined
+from hreach.compiling import inlined
 from hreach.kernels.local_links import dequeue, enqueue, set_span
 from hreach.kernels.local_state import (
     CLOSED,
-    COUNT,
-    ENDED,
     FLAGS,
-    FROM,
     HIGH,
     LOW,
-    NEXT_FROM,
     QA,
     QB,
     QUEUE_SHARE,
     SPAN_SHARE,
-    STATE,
-    TIMES,
-    TO,
     A,
     Arena,
     B,
-    G,
     Lines,
     LocalRule,
     X,
 )  # fmt: skip
-
-
-@inlined
-def untried(formula: Formula, rule: LocalRule, lines: Lines, i: int, s: int) -> None:
-    """The lines of a state in which nothing was tried: r + gamma x, or the most there is."""
-    for a in range(rule.actions):
-        row = lines.q[i * rule.actions + a]
-        of = (int(s), int(a)) if rule.constants.shape[0] > 1 else (0, 0)
-        _, bonus, _ = formula(lines.scratch[:0], 0.0, (rule.r_min + rule.r_max) / 2.0, rule.constants[of[0], of[1]])
-        row[G] = 0.0
-        if bonus == np.inf:
-            row[QA], row[QB] = rule.v_max, 0.0
-        else:
-            row[QA] = rule.fresh + (rule.reward[s, a] if rule.reward.size > 0 else 0.0)
-            row[QB] = rule.gamma
-
-
-@inlined
-def edge_weight(arena: Arena, e: int) -> float:
-    """Samples of an edge that went on."""
-    if arena.edge.shape[1] > ENDED:
-        return float(arena.edge[e, TIMES] - arena.edge[e, ENDED])
-    return float(arena.edge[e, TIMES])
-
-
-@inlined
-def refresh_row(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines, pair: int) -> None:
-    """The line of a pair that was tried, from its counts."""
-    total = float(arena.tally[pair, COUNT])
-    sum_a = sum_b = 0.0
-    k = 0
-    e = arena.tally[pair, FROM]
-    while e > 0:
-        weight, j = edge_weight(arena, e - 1), arena.edge[e - 1, TO]
-        lines.scratch[k] = arena.edge[e - 1, TIMES]
-        k += 1
-        sum_a += weight * lines.value[j, A]
-        sum_b += weight * lines.value[j, B]
-        e = arena.edge[e - 1, NEXT_FROM]
-    s, a = arena.node[pair // rule.actions, STATE], pair % rule.actions
-    paid = arena.paid[pair] / total if arena.paid.size > 0 else 0.0
-    of = (int(s), int(a)) if rule.constants.shape[0] > 1 else (0, 0)
-    w, bonus, _ = formula(lines.scratch[:k], total, paid, rule.constants[of[0], of[1]])
-    row = lines.q[pair]
-    if bonus == np.inf:
-        row[QA], row[QB], row[G] = rule.v_max, 0.0, 0.0
-        return
-    if arena.paid.size > 0:
-        of_best = rule.reward_share * w / (1.0 - w + rule.reward_share * w) if w < 1.0 else 1.0
-        bonus += (1.0 - of_best) * paid + of_best * rule.r_max
-    else:
-        bonus += rule.reward[s, a]
-    row[G] = rule.gamma * (1.0 - w) / total
-    row[QA] = bonus + row[G] * sum_a
-    row[QB] = row[G] * sum_b + rule.gamma * w
 
 
 @inlined
@@ -181,8 +119,8 @@ def look_at(rule: LocalRule, arena: Arena, lines: Lines, i: int) -> None:
     best, _, _, pair = best_line(rule, arena, lines, i, x)
     residual = abs(best - (lines.value[i, A] + lines.value[i, B] * x))
     unit = QUEUE_SHARE * rule.tolerance
-    if residual > unit:
-        enqueue(lines, i, residual, unit)
-    else:
+    if residual <= unit:
         dequeue(lines, i)
         keep_span(rule, lines, i, pair)
+    else:
+        enqueue(lines, i, residual, unit)

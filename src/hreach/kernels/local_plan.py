@@ -6,15 +6,17 @@ and x is within LAG_SHARE tolerance of what it stands for, so max |TV - V| <= to
 
 from __future__ import annotations
 
-import numpy as np
-
 from hreach.compiling import Formula, compiled, formula_at, inlined
-from hreach.kernels.local_lines import best_line, edge_weight, keep_span, look_at, refresh_row, untried
-from hreach.kernels.local_links import add_key, day_of, dequeue, enqueue, largest_key, raise_key, set_span, top_level
+from hreach.kernels.local_effort import patience, remember_effort, sweeps_due
+from hreach.kernels.local_level import where_x
+from hreach.kernels.local_lines import best_line, keep_span, look_at
+from hreach.kernels.local_links import add_key, dequeue, raise_key, top_level
+from hreach.kernels.local_move import move
+from hreach.kernels.local_rows import edge_weight, refresh_row, untried
 from hreach.kernels.local_state import (
     COUNT,
-    DOWN,
     DRIFT,
+    FROM,
     HIGH,
     HIGHEST,
     INTO,
@@ -26,7 +28,7 @@ from hreach.kernels.local_state import (
     MAX_X,
     MEAN_X,
     NEXT_INTO,
-    NO_X,
+    OWN_X,
     PAIR,
     PLANNED,
     QA,
@@ -35,13 +37,11 @@ from hreach.kernels.local_state import (
     QUEUED,
     REST,
     SCRUB,
-    SKIPPED,
     SPAN_SHARE,
     STATE,
     SUM_A,
     SUM_B,
     TARGET,
-    UP,
     WANDERED,
     WORK,
     A,
@@ -61,13 +61,16 @@ def _welcome(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> N
         i = lines.tick[PLANNED]
         lines.tick[PLANNED] = i + 1
         s, number, x = arena.node[i, STATE], lines.number, lines.number[X]
+        lines.value[i, LOW], lines.value[i, HIGH] = number[LOWEST], number[HIGHEST]
+        if rule.mode == OWN_X:
+            arena.news[0] = -1
+            continue
         untried(formula, rule, lines, i, s)
         first, best = i * rule.actions, i * rule.actions
         for p in range(first + 1, first + rule.actions):
             if lines.q[p, QA] + lines.q[p, QB] * x > lines.q[best, QA] + lines.q[best, QB] * x:
                 best = p
         lines.value[i, A], lines.value[i, B] = lines.q[best, QA], lines.q[best, QB]
-        lines.value[i, LOW], lines.value[i, HIGH] = number[LOWEST], number[HIGHEST]
         if rule.mode == MEAN_X:
             number[SUM_A] += lines.value[i, A]
             number[SUM_B] += lines.value[i, B]
@@ -78,85 +81,7 @@ def _welcome(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> N
 
 
 @inlined
-def _best_reward(rule: LocalRule, s: int) -> float:
-    best = -np.inf
-    for a in range(rule.actions):
-        best = max(best, rule.reward[s, a])
-    return best
-
-
-@inlined
-def where_x(rule: LocalRule, arena: Arena, lines: Lines) -> float:
-    """What x stands for, of the lines as they are: x = max_s V(s), or the mean of V over all states."""
-    known, number = arena.size[KNOWN], lines.number
-    if rule.mode == NO_X:
-        return 0.0
-    if rule.mode == MEAN_X:
-        unmet = rule.states - known
-        return float((number[SUM_A] + number[REST]) / (rule.states - number[SUM_B] - rule.gamma * unmet))
-    best = 0.0 if rule.ends else -np.inf
-    if known > 0:
-        best = max(best, largest_key(lines, known))
-    if known < rule.states:
-        reward = rule.fresh
-        if rule.order.size > 0:
-            while arena.ids[rule.order[lines.tick[SKIPPED]]] > 0:
-                lines.tick[SKIPPED] += 1
-            reward += _best_reward(rule, rule.order[lines.tick[SKIPPED]])
-        elif rule.reward.size > 0:
-            reward += rule.reward[0, 0]
-        best = max(best, min(reward / (1.0 - rule.gamma), rule.value_cap))
-    return float(best)
-
-
-@inlined
-def _expire(rule: LocalRule, arena: Arena, lines: Lines, column: int, day: int, x: float) -> None:
-    """Look at the states whose span ends on this day, before x is reached."""
-    value, i = lines.value, lines.calendar[0 if column == DOWN else 1, day]
-    while i > 0:
-        following = lines.link[i - 1, column]
-        gone = value[i - 1, LOW] > x if column == DOWN else value[i - 1, HIGH] < x
-        if gone:
-            set_span(lines, i - 1, -np.inf, np.inf)
-            best, _, _, _ = best_line(rule, arena, lines, i - 1, x)
-            residual = abs(best - (value[i - 1, A] + value[i - 1, B] * x))
-            enqueue(lines, i - 1, residual, QUEUE_SHARE * rule.tolerance)  # `_update` finds a new span for it
-        i = following
-
-
-@inlined
-def _move(rule: LocalRule, arena: Arena, lines: Lines, to: float) -> None:
-    """x moves: only the states whose span it leaves are looked at."""
-    number, before = lines.number, lines.number[X]
-    number[X] = to
-    number[WANDERED] += abs(to - before)
-    if not (number[LOWEST] < to < number[HIGHEST]):
-        _widen(rule, arena, lines)
-        return
-    today, day = day_of(lines, before), day_of(lines, to)
-    if to < before:
-        for d in range(today, day - 1, -1):
-            _expire(rule, arena, lines, DOWN, d, to)
-    else:
-        for d in range(today, day + 1):
-            _expire(rule, arena, lines, UP, d, to)
-
-
-@compiled
-def _widen(rule: LocalRule, arena: Arena, lines: Lines) -> None:
-    """x has left the calendar: one that is wider, and every span anew."""
-    number, value = lines.number, lines.value
-    lines.calendar[:, :] = 0
-    reach = 2.0 * max(abs(number[X]), number[HIGHEST] - number[LOWEST])
-    number[LOWEST], number[HIGHEST] = number[X] - reach, number[X] + reach
-    for i in range(lines.tick[PLANNED]):
-        value[i, LOW], value[i, HIGH] = number[LOWEST], number[HIGHEST]
-    for i in range(lines.tick[PLANNED]):
-        look_at(rule, arena, lines, i)
-
-
-@inlined
-def _update(rule: LocalRule, arena: Arena, lines: Lines, i: int) -> None:
+def _update(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines, i: int) -> None:
     """V(s) <- max_a Q(s, a), and what that changes is pushed to the pairs that lead here."""
     number, value, q = lines.number, lines.value, lines.q
     x = number[X]
@@ -180,7 +105,10 @@ def _update(rule: LocalRule, arena: Arena, lines: Lines, i: int) -> None:
         e = arena.edge[e - 1, NEXT_INTO]
         work += 1
         gain = q[p, G] * weight
-        if gain > 0.0:
+        if rule.mode == OWN_X:  # the best of its next states may be another one now
+            refresh_row(formula, rule, arena, lines, p)
+            look_at(rule, arena, lines, p // rule.actions)
+        elif gain > 0.0:
             q[p, QA] += gain * more_a
             q[p, QB] += gain * more_b
             look_at(rule, arena, lines, p // rule.actions)
@@ -211,7 +139,7 @@ def _catch_up(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> 
     news = arena.news
     if news[0] < 0:
         for p in range(lines.tick[PLANNED] * rule.actions):
-            if arena.tally[p, COUNT] > 0:
+            if arena.tally[p, FROM] > 0:
                 refresh_row(formula, rule, arena, lines, p)
         for i in range(lines.tick[PLANNED]):
             look_at(rule, arena, lines, i)
@@ -228,21 +156,27 @@ def _catch_up(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> 
 @inlined
 def plan_lines(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> bool:
     """Bring the plan up to date; False if the budget was used up before."""
-    _catch_up(formula, rule, arena, lines)
     number, count = lines.number, lines.tick
     count[WORK] = 0
+    _catch_up(formula, rule, arena, lines)
+    allowed = patience(rule, arena, lines)
     while True:
         level = top_level(lines, LEVELS - 1)
         while level > 0:
             if rule.budget > 0 and count[WORK] >= rule.budget:
                 return False
-            _update(rule, arena, lines, lines.queue[level] - 1)
+            if count[WORK] >= allowed:
+                sweeps_due(formula, rule, arena, lines)
+                allowed += count[WORK]
+            else:
+                _update(formula, rule, arena, lines, lines.queue[level] - 1)
             level = top_level(lines, LEVELS - 1 if count[QUEUED] > 0 else 0)
         number[WANDERED] = 0.0
         number[TARGET] = where_x(rule, arena, lines)
         if abs(number[TARGET] - number[X]) <= LAG_SHARE * rule.tolerance:
+            remember_effort(rule, arena, lines)
             return True
-        _move(rule, arena, lines, number[TARGET])
+        move(rule, arena, lines, number[TARGET])
 
 
 @compiled

@@ -27,10 +27,14 @@ A, B, LOW, HIGH, KEY = 0, 1, 2, 3, 4  # columns of Lines.value: V = A + B x hold
 QA, QB, G = 0, 1, 2  # columns of Lines.q: Q = QA + QB x, and what one more of a next state's value adds per sample
 AFTER, BEFORE, LEVEL, PLACE, DOWN = 0, 1, 2, 3, 4  # columns of Lines.link: queue, its level (0: none), heap;
 UP = 6  # calendar for falling x (DOWN, DOWN + 1) and for rising x (UP, UP + 1)
-X, SUM_A, SUM_B, REST, LOWEST, HIGHEST, WANDERED, DRIFT, TARGET = range(9)  # entries of Lines.number
-PLANNED, QUEUED, SKIPPED, SCRUB, WORK = range(5)  # entries of Lines.tick
+X, SUM_A, SUM_B, REST, LOWEST, HIGHEST, WANDERED, DRIFT, TARGET = range(9)  # entries of Lines.number;
+ROUNDS, PATIENT, HASTY = 9, 10, 11  # what sweeps take, and what the two ways to come to them took: local_effort.py
+NUMBERS = 12
+PLANNED, QUEUED, SKIPPED, SCRUB, WORK, TURN, SWEPT = range(7)  # entries of Lines.tick
+TICKS = 7
 
-NO_X, MAX_X, MEAN_X = 0, 1, 2  # LocalRule.mode: what x is
+NO_X, MAX_X, MEAN_X, OWN_X = 0, 1, 2, 3  # LocalRule.mode: what x is; OWN_X: none, each pair knows its next states
+BOTH, QUEUE_ONLY, SWEEPS_ONLY = 0, 1, 2  # LocalRule.way
 LEVELS = 64  # of the queue, each for residuals up to sqrt(2) times those of the one below
 DAYS = 1 << 14  # of the calendar
 QUEUE_SHARE, SPAN_SHARE, LAG_SHARE = 0.5, 0.875, 0.125  # of the tolerance
@@ -58,8 +62,8 @@ class Lines(NamedTuple):
     heap: Small  # (states,) ids, the largest key first; keys are never too low
     calendar: Small  # (2, DAYS) first state whose span ends that day, for falling and for rising x
     queue: Small  # (LEVELS,) first state of each level
-    number: Array  # (9,)
-    tick: NDArray[np.int64]  # (5,)
+    number: Array  # (NUMBERS,)
+    tick: NDArray[np.int64]  # (TICKS,)
     scratch: Array  # (S,) the counts of one row, for a formula
     action: Array  # (A,) the values of one state's actions
 
@@ -85,3 +89,4 @@ class LocalRule(NamedTuple):
     mode: int
     ends: bool
     budget: int  # edges that one plan may touch; 0: as many as it takes
+    way: int  # by the queue, by sweeps over all that was met, or by whichever takes less

@@ -33,6 +33,7 @@ class Rows(NamedTuple):
     closed      (S,) states that are worth 0: nothing follows them
     open        whether outcomes may follow that have no entry
     ends        whether an episode can end
+    copies      (S,) how many states of the problem each stands for: 1, or all those never met that pay alike
     """
 
     first: NDArray[np.int64]
@@ -45,6 +46,7 @@ class Rows(NamedTuple):
     gamma: float
     open: bool
     ends: bool
+    copies: Array
 
 
 class Extreme(NamedTuple):

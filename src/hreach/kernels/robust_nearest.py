@@ -168,9 +168,9 @@ def box_backup(
     states = order.size
     actions = rows.total.size // states
     _sort(value, order)
-    mean = 0.0
+    mean, everything = 0.0, rows.copies.sum()
     for j in range(states):
-        mean += value[j] / states
+        mean += rows.copies[j] * value[j] / everything
         mark[j] = -1
     for i in range(rows.total.size):
         if not rows.closed[i // actions]:

@@ -56,9 +56,9 @@ def backup(
     states = rows.closed.size
     actions = rows.total.size // states
     best = highest(value, sign, states, rows.ends)
-    mean = 0.0
+    mean, everything = 0.0, rows.copies.sum()
     for j in range(states):
-        mean += value[j] / states
+        mean += rows.copies[j] * value[j] / everything
     for s in range(states):
         first, end = (0, actions) if only[s] < 0 else (only[s], only[s] + 1)
         if rows.closed[s]:
@@ -75,11 +75,12 @@ def _eliminated(rows: Rows, policy: NDArray[np.int64], found: Extreme, value: Ar
     """value <- that of the policy under the rows of `found`, by one elimination."""
     states = rows.closed.size
     actions = rows.total.size // states
+    everything = rows.copies.sum()
     for s in range(states):
         i = s * actions + policy[s]
-        spread = 0.0 if rows.closed[s] else rows.gamma * found.flat[i] / states
+        spread = 0.0 if rows.closed[s] else rows.gamma * found.flat[i] / everything
         for j in range(states):
-            matrix[s, j] = -spread
+            matrix[s, j] = -spread * rows.copies[j]
         matrix[s, s] += 1.0
         matrix[s, states] = 0.0
         if rows.closed[s]:
@@ -103,10 +104,11 @@ def settle(
     if states <= matrix.shape[0]:
         _eliminated(rows, policy, found, value, matrix)
         return
+    everything = rows.copies.sum()
     for _ in range(SWEEPS):
         moved = mean = 0.0
         for j in range(states):
-            mean += value[j] / states
+            mean += rows.copies[j] * value[j] / everything
         for s in range(states):
             if rows.closed[s]:
                 continue

@@ -16,7 +16,7 @@ from hreach.randomness.streams import uniform
 
 
 @inlined
-def _draw(cumulative: Array, first: int, end: int, u: float) -> int:
+def draw(cumulative: Array, first: int, end: int, u: float) -> int:
     """First entry k of first .. end - 1 with u < cumulative[k] (the last one at the latest).
 
     Entries ascend, so those up to u are counted: leaving a loop by chance costs more, as no processor foresees it.
@@ -56,7 +56,7 @@ def _restore(begin: tuple[Seen, Table], seen: Seen, table: Table) -> None:
 
 
 @inlined
-def _ends_here(end: float, environment: NDArray[np.uint64]) -> bool:
+def ends_here(end: float, environment: NDArray[np.uint64]) -> bool:
     """Whether a transition that ends with this probability does; draws only where chance decides."""
     return end >= 1.0 or (end > 0.0 and uniform(environment) < end)
 
@@ -101,8 +101,8 @@ def _walk(
         i = state * actions
         action = choose(q, i, i + actions, random_action, preference, stream)
         pair = at(i + action)
-        k = at(_draw(cumulative, first[pair], first[at(i + action + 1)], uniform(environment)))
-        done = ends and _ends_here(world.end[k], environment)
+        k = at(draw(cumulative, first[pair], first[at(i + action + 1)], uniform(environment)))
+        done = ends and ends_here(world.end[k], environment)
         paid[run, at(t)] = pays[k]
         if over.shape[1] > 0:
             over[run, at(t)] = done
@@ -131,7 +131,7 @@ def _walk(
         if done:
             if once:
                 return -1, stale
-            state = _draw(world.start, 0, world.start.size, uniform(environment))
+            state = draw(world.start, 0, world.start.size, uniform(environment))
     return state, stale
 
 
@@ -161,7 +161,7 @@ def simulate(
     for run in range(runs):
         _restore(begin, seen, table)
         environment, stream = streams[run, 0], streams[run, 1]
-        state = _draw(world.start, 0, world.start.size, uniform(environment))
+        state = draw(world.start, 0, world.start.size, uniform(environment))
         first, stale = seen.samples[0], True
         done = 0
         while done < steps and state >= 0 and not stop[0]:

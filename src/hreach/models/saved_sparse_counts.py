@@ -44,7 +44,9 @@ def check_arena(problem: Problem, saved: Arrays) -> None:
     pair, to, times = edge[:, PAIR], edge[:, TO], edge[:, TIMES]
     ok = bool(((pair >= 0) & (pair < len(tally)) & (to >= 0) & (to < known)).all())
     require(ok, "edge", "another pair", "pairs and states that were met")
-    require(bool(((times > 0) & (ended >= 0) & (ended <= times)).all()), "edge", "another count", "counts above 0")
+    least = 0 if problem.successors is not None else 1
+    ok = bool(((times >= least) & (ended >= 0) & (ended <= times)).all())
+    require(ok, "edge", "another count", f"counts of at least {least}")
     _check_lists("tally", tally[:, FROM], edge[:, NEXT_FROM], pair)
     _check_lists("node", node[:, INTO], edge[:, NEXT_INTO], to)
     total = np.bincount(pair, weights=times, minlength=len(tally))

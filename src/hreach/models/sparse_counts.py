@@ -4,7 +4,9 @@
 
 as `hreach.models.counts` with prior = 0; a pair that was never tried is modelled as uniform. A prior would give every
 pair a row over all states, so it is refused. States are whole numbers of the declared space; they get ids as they
-appear (`hreach.kernels.local_state`).
+appear (`hreach.kernels.local_state`). If the possible next states are known, all of them stand there from the start
+with a count of 0: memory is for what is known then, and a transition to another one that is seen all the same counts
+as possible from there on.
 """
 
 from __future__ import annotations
@@ -28,9 +30,12 @@ from hreach.kernels.local_state import (
     ENDED,
     FLAGS,
     FROM,
+    INTO,
     KNOWN,
     NEXT_FROM,
+    NEXT_INTO,
     OPEN,
+    PAIR,
     SAMPLES,
     STATE,
     TIMES,
@@ -40,7 +45,7 @@ from hreach.kernels.local_state import (
 from hreach.kernels.state import NEWS
 from hreach.models.counts import RewardWarning
 from hreach.models.saved_sparse_counts import check_arena
-from hreach.problems.problem import Problem
+from hreach.problems.problem import Problem, Successors
 from hreach.problems.spaces import index_of
 from hreach.protocols import Arrays, Floats, Info, Ints, Outcomes, Pairs, State, Stream
 from hreach.randomness.streams import generator
@@ -54,7 +59,8 @@ class SparseCounts:
     def __init__(self, problem: Problem, freeze_at: float = math.inf) -> None:
         require(problem.prior == 0, "prior", problem.prior, "0 with model='sparse-counts': a row holds what was seen")
         known = problem.reward is None or problem.reward.shape[2] == 1
-        require(known, "reward", "one for each next state", "R(s, a) or learnt with model='sparse-counts'")
+        ways = "R(s, a) or learnt with model='sparse-counts'; model='counts' takes it as it is"
+        require(known, "reward", "one for each next state", ways)
         require(problem.states < 1 << 31, "states", problem.states, "below 2**31")
         self.problem, self.freeze_at = problem, float(freeze_at)
         self.version = 0
@@ -70,6 +76,27 @@ class SparseCounts:
             here=np.array([-1, -1], dtype=np.int64),
             news=np.zeros(1 + NEWS, dtype=np.int64),
         )
+        if problem.successors is not None:
+            self._begin_with(problem.successors)
+
+    def _begin_with(self, successors: Successors) -> None:
+        """All states are met, and every possible transition is an edge that was never seen."""
+        first, to = successors
+        states, pairs, edges = self.problem.states, self.problem.states * self.problem.actions, len(to)
+        require(edges < 1 << 31, "successors", edges, "fewer than 2**31 transitions")
+        self._resize(states, edges + _ROOM)
+        arena, own = self.arena, np.arange(1, edges + 1, dtype=np.int32)
+        arena.ids[:], arena.node[:, STATE] = np.arange(1, states + 1), np.arange(states)
+        arena.size[KNOWN], arena.size[EDGES] = states, edges
+        edge = arena.edge[:edges]
+        edge[:, PAIR], edge[:, TO] = np.repeat(np.arange(pairs), np.diff(first)), to
+        arena.tally[:, FROM] = first[1:]
+        edge[:, NEXT_FROM] = own - 1
+        edge[first[:-1], NEXT_FROM] = 0
+        order = np.argsort(to, kind="stable")
+        before = np.concatenate([[0], own[order][:-1]])
+        edge[order, NEXT_INTO] = np.where(np.diff(to[order], prepend=-1) == 0, before, 0)
+        arena.node[to[order], INTO] = own[order]
 
     @property
     def samples(self) -> int:
@@ -78,7 +105,7 @@ class SparseCounts:
 
     @property
     def met(self) -> Ints:
-        """States that were seen, in the order in which they appeared."""
+        """States that were seen, in the order in which they appeared; all of them where successors are known."""
         return self.arena.node[: self.arena.size[KNOWN], STATE].astype(np.int64)
 
     def state(self, field: str, value: State) -> int:
@@ -140,10 +167,22 @@ class SparseCounts:
         e = int(arena.tally[(own - 1) * self.problem.actions + action, FROM]) if own else 0
         while e > 0:
             edge = arena.edge[e - 1]
-            found.append((arena.node[edge[TO], STATE], edge[TIMES], edge[ENDED] if len(edge) > ENDED else 0))
+            found += [(arena.node[edge[TO], STATE], edge[TIMES], edge[ENDED] if len(edge) > ENDED else 0)] * bool(
+                edge[TIMES]
+            )
             e = int(edge[NEXT_FROM])
         following, times, ended = np.array(sorted(found), dtype=np.int64).reshape(-1, 3).T
         return following, times, ended
+
+    def possible(self, state: int, action: int) -> Ints:
+        """The next states that are possible as far as is known: all, unless the agent was told which."""
+        if self.problem.successors is None:
+            return np.arange(self.problem.states)
+        e, found = int(self.arena.tally[state * self.problem.actions + action, FROM]), []
+        while e > 0:
+            found.append(int(self.arena.edge[e - 1, TO]))
+            e = int(self.arena.edge[e - 1, NEXT_FROM])
+        return np.array(sorted(found), dtype=np.int64)
 
     def total(self, pairs: Pairs[Ints]) -> Floats:
         """n(s, a), (N,)."""
@@ -151,8 +190,15 @@ class SparseCounts:
         counted = self.arena.tally[np.maximum(own - 1, 0) * self.problem.actions + pairs.actions, COUNT]
         return np.where(own > 0, counted, 0).astype(np.float64)
 
+    def visits(self) -> Floats:
+        """n(s, a) of all pairs, (S, A)."""
+        found = np.zeros((self.problem.states, self.problem.actions))
+        met = self.met
+        found[met] = self.arena.tally[: met.size * self.problem.actions, COUNT].reshape(met.size, -1)
+        return found
+
     def outcomes(self, pairs: Pairs[Ints], shift: Floats | None = None) -> Outcomes[Ints]:
-        """What was seen to follow, once as what goes on and once as the end; every state where nothing was seen."""
+        """What was seen to follow, once as what goes on and once as the end; all that is possible if nothing was."""
         require(shift is None, "shift", shift, "None: counts predict no numbers that could be moved")
         rows = [self._outcomes(int(s), int(a)) for s, a in zip(pairs.states, pairs.actions, strict=True)]
         first = np.concatenate([[0], np.cumsum([len(row[0]) for row in rows])])
@@ -162,7 +208,7 @@ class SparseCounts:
     def _outcomes(self, s: int, a: int) -> tuple[Ints, Floats, Floats, np.ndarray]:
         following, times, ended = self.row(s, a)
         if not len(following):
-            following = np.arange(self.problem.states)
+            following = self.possible(s, a)
             times, ended = np.ones_like(following), np.zeros_like(following)
         following, times = np.tile(following, 2), np.concatenate([times - ended, ended])
         goes_on = np.repeat([True, False], len(ended)) & ~self.closed(following)

@@ -1,22 +1,25 @@
 """The local planner: after each sample, only what that sample changed is planned again. docs/local-planning.md.
 
 Values are lines in x, which stands for max_s V(s) (PAC-RMDP, BOLT), or for the mean of V where an untried pair is
-modelled as uniform (greedy, BEB); R-max, MBIE-EB and VBE need no x. An empty queue means max |TV - V| <= tolerance.
+modelled as uniform (greedy, BEB); R-max, MBIE-EB and VBE need no x, nor does an agent that knows the possible next
+states. An empty queue means max |TV - V| <= tolerance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
-from hreach.compiling import Formula, compile_formula, resolved
+from hreach.compiling import Formula, compile_formula, compile_schedule, resolved
 from hreach.errors import InputError, number, positive, require, whole
 from hreach.kernels.local_act import act_local
 from hreach.kernels.local_plan import claimed, plan_local
 from hreach.kernels.local_state import (
     DAYS,
+    HASTY,
     HIGHEST,
     KNOWN,
     LEVELS,
@@ -24,10 +27,14 @@ from hreach.kernels.local_state import (
     MAX_X,
     MEAN_X,
     NO_X,
+    NUMBERS,
+    OWN_X,
     QA,
     QB,
     REST,
+    ROUNDS,
     SKIPPED,
+    TICKS,
     A,
     Arena,
     B,
@@ -38,12 +45,15 @@ from hreach.kernels.local_state import (
 from hreach.models.sparse_counts import SparseCounts
 from hreach.optimism import beb, greedy, mbie_eb, mbie_reach, r_max, vbe
 from hreach.optimism.greedy import CERTAIN, certain
+from hreach.optimism.schedules import growing
 from hreach.optimism.tabular import TabularOptimism
 from hreach.planners.saved_local import check_heap, check_lists
 from hreach.planners.sweeps import preference_of
+from hreach.problems.problem import Problem
 from hreach.protocols import Arrays, Comparison, Floats, Ints, State, Stream
 from hreach.reach.weight import reach_formula
 
+WAYS = ("both", "queue", "sweeps")  # as LocalRule.way counts them
 _PREFIX = ("value", "link", "heap")  # of these, a row for each state that was met
 _OF_X: dict[Formula, int] = {
     reach_formula: MAX_X,
@@ -61,6 +71,8 @@ class Local:
 
     budget   edges that one plan may touch (0: as many as it takes); what is left is done at the next one, and until
              then `residual` says how far it is
+    way      "both": by a queue of what changed, or by sweeps over all that was met where these take less; "queue" or
+             "sweeps": only so
     """
 
     slope = 0.0
@@ -75,17 +87,21 @@ class Local:
         value_cap: float | None = None,
         ties: str | Sequence[int] = "random",
         budget: int = 0,
+        way: Literal["both", "queue", "sweeps"] = "both",
     ) -> None:
         if not isinstance(model, SparseCounts):
             raise InputError(f"model is {type(model).__name__!r}, but must be 'sparse-counts' with planner='local'.")
         self.model, self.optimism, self.stream = model, optimism, stream
         self.formula = compile_formula(optimism.formula)
-        self.rule = _rule(model, optimism, tolerance, value_cap, ties, whole("budget", budget, 0))
+        self.schedule = None if optimism.schedule is None else compile_schedule(optimism.schedule)
+        self.rule = _rule(model, optimism, tolerance, value_cap, ties, whole("budget", budget, 0), way)
+        self._given = self.rule.constants.copy()
         self._begin()
 
     def _begin(self) -> None:
         """The plan before anything was met."""
         self.lines = _lines(self.model, self.rule)
+        self.due = np.inf if self.schedule is None else 0.0
         self.residual = np.inf
         self.finished = False
 
@@ -99,11 +115,23 @@ class Local:
         met = int(self.model.arena.size[KNOWN])
         if problem.open and self.rule.states != met:
             self.rule = self.rule._replace(states=max(met, 1))
-        self._grow()
+        self.make_room()
+        self.revise()
         self.finished = self._plan(self.formula.address, self.rule, self.model.arena, self.lines)
         self.residual = self._claimed(self.rule, self.model.arena, self.lines)
 
-    def _grow(self) -> None:
+    def revise(self) -> None:
+        """Constants that grow, if it is time: every row anew."""
+        if self.schedule is None or self.model.samples < self.due:
+            return
+        given, none = self._given, np.zeros((1, 1))
+        self.due, _ = self.schedule(
+            float(self.model.samples), given, none, none[0], none[0], self.rule.gamma, 0.0, self.rule.constants,
+            self.stream,
+        )  # fmt: skip
+        self.model.arena.news[0] = -1
+
+    def make_room(self) -> None:
         """As many rows as the model has."""
         states = self.model.arena.node.shape[0]
         lines = self.lines
@@ -137,7 +165,7 @@ class Local:
         return self.model.met[:known], self.lines.value[:known, A] + self.lines.value[:known, B] * self.lines.number[X]
 
     def _untried(self, states: Ints) -> Floats:
-        if self.rule.mode == NO_X:
+        if self.rule.mode in (NO_X, OWN_X):
             return np.full((len(states), self.rule.actions), self.rule.v_max)
         reward = self.rule.reward[states] if self.rule.reward.size else np.zeros((len(states), self.rule.actions))
         return np.asarray(self.rule.fresh + reward + self.rule.gamma * self.lines.number[X])
@@ -190,6 +218,7 @@ class Local:
             "value_cap": None if np.isinf(cap) else cap,
             "ties": self.rule.preference.tolist() or "random",
             "budget": self.rule.budget,
+            "way": WAYS[self.rule.way],
         }
 
     def state_dict(self) -> dict[str, np.ndarray]:
@@ -201,7 +230,10 @@ class Local:
         saved |= {name: saved[name][:known] for name in _PREFIX}
         saved["q"] = saved["q"][: known * self.rule.actions]
         saved["line"], saved["action_line"] = saved.pop("value"), saved.pop("q")
-        return saved | {"residual": np.array(self.residual), "finished": np.array(self.finished)}
+        saved |= {"residual": np.array(self.residual), "finished": np.array(self.finished)}
+        if self.schedule is not None:
+            saved |= {"constants": self.rule.constants.copy(), "due": np.array(self.due)}
+        return saved
 
     def check_state_dict(self, saved: Arrays) -> None:
         """Whether this can have been a plan; `InputError` if not."""
@@ -213,6 +245,9 @@ class Local:
         require(ok, "line", f"{known} rows", "as many as the rest of the plan has")
         for name in ("line", "action_line", "number"):
             require(bool(np.isfinite(saved[name]).all()), name, "nan or infinite", "finite everywhere")
+        if self.schedule is not None:
+            ok = bool((np.asarray(saved["constants"], dtype=np.float64) >= 0).all()) and float(saved["due"]) >= 0
+            require(ok, "constants", saved["constants"], "at least 0, and so must the time of their change be")
         slopes = np.asarray(saved["line"], dtype=np.float64)[:, B]
         require(bool((slopes < 1).all()), "line", "another slope", "slopes below 1")
         count = np.asarray(saved["tick"], dtype=np.int64)
@@ -229,13 +264,15 @@ class Local:
         if problem.ends and not self.rule.ends:
             self.rule = self.rule._replace(ends=True, v_max=problem.values.high)
         self._begin()
-        self._grow()
+        self.make_room()
         for name, array in self.lines._asdict().items():
             if name not in ("scratch", "action"):
                 own = {"value": "line", "q": "action_line"}.get(name, name)
                 array[: len(saved[own])] = saved[own]
         self.lines.tick[SKIPPED] = 0  # counted again: nothing that is saved leads beyond the last state
         self.residual, self.finished = float(saved["residual"]), bool(saved["finished"])
+        if self.schedule is not None:
+            self.rule.constants[...], self.due = saved["constants"], float(saved["due"])
 
     @cached_property
     def _plan(self) -> Callable[[int, LocalRule, Arena, Lines], bool]:
@@ -250,13 +287,15 @@ class Local:
         return resolved(act_local, self.rule, self.model.arena, self.lines, 0, self.stream)
 
 
-def _mode(optimism: TabularOptimism) -> int:
+def mode_of(optimism: TabularOptimism, knows_successors: bool = False) -> int:
     """What x stands for; one sentence for what cannot be planned locally."""
-    changes = optimism.schedule is not None or optimism.draws
-    require(not changes, "planner", "local", "'sweeps' where constants have a schedule or the model is drawn")
+    changes = optimism.schedule not in (None, growing) or optimism.draws or optimism.lookahead is not None
+    require(not changes, "planner", "local", "'sweeps' where h is adaptive or of a lifetime, or the model is drawn")
     ours = optimism.formula in _OF_X
     require(ours, "planner", "local", "'sweeps' for a formula other than those of pac-rmdp, bolt, greedy and bonuses")
     mode = _OF_X[optimism.formula]
+    if knows_successors:
+        return OWN_X
     if optimism.formula is reach_formula:
         h = np.asarray(next(iter(optimism.constants.values())), dtype=np.float64)
         none = bool((h == 0).all())
@@ -265,15 +304,23 @@ def _mode(optimism: TabularOptimism) -> int:
     return mode
 
 
+def plannable(problem: Problem, optimism: TabularOptimism) -> bool:
+    """Whether this can be planned locally."""
+    try:
+        mode_of(optimism, problem.successors is not None)
+    except InputError:
+        return False
+    return problem.prior == 0 and (problem.reward is None or problem.reward.shape[2] == 1)
+
+
 def _rule(
     model: SparseCounts, optimism: TabularOptimism, tolerance: float, cap: float | None, ties: str | Sequence[int],
-    budget: int,
+    budget: int, way: str,
 ) -> LocalRule:  # fmt: skip
-    known, mode = model.problem, _mode(optimism)
+    known, mode = model.problem, mode_of(optimism, model.problem.successors is not None)
     require(cap is None or mode != MEAN_X, "value_cap", cap, "None with planner='local' without reach: use 'sweeps'")
-    arrays = [np.asarray(c, dtype=np.float64) for c in optimism.constants.values()]
-    alike = all(c.ndim == 0 for c in arrays)
-    constants = optimism.parameters(1, 1) if alike else optimism.parameters(known.states, known.actions)
+    require(way in WAYS, "way", way, "'both', 'queue' or 'sweeps'")
+    constants = _constants(model, optimism)
     reward = np.zeros((0, 0)) if known.reward is None else np.require(known.reward[:, :, 0], requirements=["C", "W"])
     w, bonus, _ = optimism.formula(np.zeros(0), 0.0, (known.r_min + known.r_max) / 2, constants[0, 0])
     fresh = bonus if np.isfinite(bonus) else 0.0
@@ -300,15 +347,24 @@ def _rule(
         mode=mode,
         ends=known.ends,
         budget=budget,
+        way=WAYS.index(way),
     )
+
+
+def _constants(model: SparseCounts, optimism: TabularOptimism) -> Floats:
+    """The formula's constants, (S, A, P), or (1, 1, P) where they are the same for all pairs."""
+    known = model.problem
+    alike = all(np.ndim(c) == 0 for c in optimism.constants.values())
+    return optimism.parameters(1, 1) if alike else optimism.parameters(known.states, known.actions)
 
 
 def _lines(model: SparseCounts, rule: LocalRule) -> Lines:
     states = model.arena.node.shape[0]
-    numbers = np.zeros(9)
+    numbers = np.zeros(NUMBERS)
     top = (max(rule.r_max, 0.0) + max(rule.fresh, 0.0)) / (1 - rule.gamma)
     low = min(model.problem.values.low, 0.0)
     numbers[LOWEST], numbers[HIGHEST] = low - 1.0 - 0.01 * (top - low), top + 1.0 + 0.01 * (top - low)
+    numbers[ROUNDS], numbers[HASTY] = 10.0, 1.0  # a first guess, and no haste until the queue was slow
     if rule.mode == MEAN_X:
         best = rule.reward.max(axis=1).sum() if rule.reward.size else 0.0
         numbers[REST] = best + rule.fresh * rule.states
@@ -320,7 +376,7 @@ def _lines(model: SparseCounts, rule: LocalRule) -> Lines:
         calendar=np.zeros((2, DAYS), dtype=np.int32),
         queue=np.zeros(LEVELS, dtype=np.int32),
         number=numbers,
-        tick=np.zeros(5, dtype=np.int64),
+        tick=np.zeros(TICKS, dtype=np.int64),
         scratch=np.zeros(model.problem.states),
         action=np.zeros(rule.actions),
     )

@@ -219,7 +219,7 @@ def _rooms(sets: Sets, h: float, prior: float) -> tuple[Floats, Floats]:
     """What h more samples can add to each entry, (M,), and to all that have none, (N,), at most."""
     rows, room, spare = sets.rows, np.empty(sets.rows.seen.size), np.empty(sets.rows.total.size)
     arguments = (
-        rows.first, rows.seen, rows.total, sets.ceiling, float(h), float(prior), 1.0 / rows.closed.size,
+        rows.first, rows.seen, rows.total, sets.ceiling, float(h), float(prior), 1.0 / float(rows.copies.sum()),
         float(min(h, sets.outcomes / 4)), rows.open, room, spare,
     )  # fmt: skip
     machine("rooms", robust_nearest.rooms, arguments)(*arguments)

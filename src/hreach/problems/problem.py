@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,21 @@ from hreach.problems.ranges import ValueRange
 from hreach.problems.sizes import Sizes
 
 
+class Successors(NamedTuple):
+    """Which next states are possible: of pair i = s A + a, next_state[first[i]] .. next_state[first[i + 1] - 1]."""
+
+    first: NDArray[np.int64]
+    next_state: NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class Problem:
     """What an agent knows: sizes, gamma, the reward if it is known (S, A, 1 or S), its range, the prior's weight.
 
-    ends   whether an episode can end
-    open   whether states count once they were met: what nobody has seen is no reason for optimism, and |S| only a limit
+    ends         whether an episode can end
+    open         whether states count once they were met: what nobody has seen is no reason for optimism, and |S| only
+                 a limit
+    successors   the possible next states of every pair, if they are known
     """
 
     states: int
@@ -29,6 +39,7 @@ class Problem:
     r_min: float = 0.0
     ends: bool = False
     open: bool = False
+    successors: Successors | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", whole("states", self.states, 1))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from hreach import kernels
 from hreach.agents import make_agent
-from hreach.agents.tables import TableAgent, is_table
+from hreach.agents.tables import LocalAgent, TableAgent, is_local, is_table
 from hreach.compiling import announcing
 from hreach.domains import make_domain
 from hreach.domains.tabular import TabularEnv
@@ -41,6 +41,7 @@ from hreach.randomness.seeding import Seed, run_seeds
 from hreach.randomness.streams import run_streams
 from hreach.registry import Params, Thing, import_plugins, reference
 from hreach.running.executors import make_executor, stopping, succeeded
+from hreach.running.local_runs import run_local
 from hreach.running.loop import Run, run
 from hreach.running.progress import Telling, Told, telling
 from hreach.running.runs import Runs
@@ -48,7 +49,8 @@ from hreach.running.runs import Runs
 T = TypeVar("T")
 R = TypeVar("R")
 _simulate = announcing(kernels.simulate)
-_CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
+_CHUNK_STEPS = 60_000  # work handed to one of several threads at once: some milliseconds
+_ALONE_STEPS = 600_000  # to the only one: often enough for a bar
 _STEPS = 3000
 Domain = Thing | Environment | TabularMDP  # a name or maker of an environment, or what it would make
 
@@ -139,9 +141,9 @@ def simulate(
     return _by_episodes(done, about) if steps is None else _by_steps(done, about, endings)
 
 
-def is_compiled(agent: object) -> TypeGuard[TableAgent]:
+def is_compiled(agent: object) -> TypeGuard[TableAgent | LocalAgent]:
     """Whether the kernels can run it."""
-    return is_table(agent)
+    return is_table(agent) or is_local(agent)
 
 
 def runs_compiled(env: object, agent: object) -> bool:
@@ -281,7 +283,7 @@ def episodes_of(done: Run | Earned) -> tuple[NDArray[np.float64], NDArray[np.int
 
 def _compiled(
     env: object,
-    template: TableAgent,
+    template: TableAgent | LocalAgent,
     steps: int,
     seeds: NDArray[np.uint64],
     workers: int,
@@ -296,23 +298,37 @@ def _compiled(
     world, streams, runs = _world(mdp), run_streams(seeds), len(seeds)
     reward = np.empty((runs, steps))
     over = np.empty((runs, steps if endings else 0), dtype=np.bool_)
-    total = np.empty((runs, *template.model.seen.total.shape)) if visits else None
-    size = 1 if visits else min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
+    seen = np.empty((runs, mdp.states, mdp.actions)) if visits else None
+    together = _CHUNK_STEPS if workers > 1 else _ALONE_STEPS
+    size = 1 if visits else min(max(1, together // steps), -(-runs // workers))
 
     def chunk(first: int, stop: NDArray[np.bool_]) -> int:
         part = slice(first, min(first + size, runs))
-        seen = simulate_from(
-            template.planner, template.planner.begin, world, streams[part], reward[part], over[part], False, stop
-        )
-        if total is not None:
-            total[first] = seen.total
+        visited = _visits_of(template, world, streams[part], reward[part], over[part], stop)
+        if seen is not None:
+            seen[first] = visited()
         return part.stop - part.start
 
     for done in in_threads(chunk, range(0, runs, size), workers):
         if told is not None:
             told(done)
-    seen = None if total is None else np.rint(total - template.model.seen.total)
     return Runs(reward, template.describe(), seen, over if endings else None)
+
+
+def _visits_of(
+    template: TableAgent | LocalAgent,
+    world: World,
+    streams: NDArray[np.uint64],
+    paid: NDArray[np.float64],
+    over: NDArray[np.bool_],
+    stop: NDArray[np.bool_],
+) -> Callable[[], NDArray[np.float64]]:
+    """Some runs, one after the other; what tells how often each pair was learnt from in the last of them, (S, A)."""
+    if is_local(template):
+        return run_local(template, world, streams, paid, over, stop).visits
+    assert is_table(template)
+    seen = simulate_from(template.planner, template.planner.begin, world, streams, paid, over, False, stop)
+    return lambda: np.rint(seen.total - template.model.seen.total)
 
 
 def simulate_from(

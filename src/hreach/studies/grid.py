@@ -12,8 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from hreach.agents import find_agent, find_part, kind_of
-from hreach.agents.make import make_linear, make_tabular, usual_with
+from hreach.agents.make import make_linear, make_tabular
+from hreach.agents.parts import Parts, chosen_parts
 from hreach.domains import find_domain, make_domain
+from hreach.errors import InputError
+from hreach.problems.spaces import size_of
 from hreach.problems.truth import truth_of
 from hreach.registry import Factory, Found, defaults_of, import_plugins, source_digest
 from hreach.running.simulate import Setting
@@ -112,13 +115,12 @@ class Cell:
         defaults = normal(defaults_of(agent.factory) if kind == "env" else _both(shared[kind], agent.factory))
         given = normal(self.params)
         if kind == "problem":
-            usual = normal(dict(usual_with(given.get("model"))))
-            given = usual | {key: value for key, value in given.items() if key not in usual or value is not None}
-            defaults |= {"planner": usual["planner"]}
+            given |= normal(self._parts_of(given)._asdict())
+            defaults |= {"model": "counts", "planner": "local" if given["model"] == "sparse-counts" else "sweeps"}
         params = _without(given, defaults)
         if kind == "problem":
             params = {"tolerance": defaults["tolerance"], **params}
-            gamma = None if "gamma" in params else _discount(self.domain, self.domain_params)
+            gamma = None if "gamma" in params else _told(self.domain, self.domain_params)[0]
             params |= {} if gamma is None else {"gamma": normal(gamma)}
         return [
             self.domain,
@@ -126,6 +128,12 @@ class Cell:
             self.agent,
             params,
         ]
+
+    def _parts_of(self, given: Data) -> Parts:
+        """Model, planner and prior, as they are or as they are chosen by the size of the domain."""
+        _, states, actions = _told(self.domain, self.domain_params)
+        named = given.get("model", "auto"), given.get("planner"), given.get("prior")
+        return chosen_parts(states, actions, *named, given.get("successors") is not None)
 
 
 def cell_of(study: Study, spec: AgentSpec) -> Cell:
@@ -145,20 +153,28 @@ def cell_of(study: Study, spec: AgentSpec) -> Cell:
     )
 
 
-def _discount(domain: str, params: Data) -> float | None:
-    """The discount that a domain tells."""
+def _told(domain: str, params: Data) -> tuple[float | None, int, int]:
+    """What a domain tells: its discount, if it does, and how many states and actions it has (0: not finitely many)."""
     try:
-        return _known_discount(domain, json.dumps(params))
+        return _told_once(domain, json.dumps(params))
     except TypeError:  # a date, which TOML has and JSON has not
-        mdp = truth_of(make_domain(domain, **params))
-        return None if mdp is None else mdp.gamma
+        return _told_by(make_domain(domain, **params))
 
 
 @lru_cache(maxsize=1024)
-def _known_discount(domain: str, params: str) -> float | None:
+def _told_once(domain: str, params: str) -> tuple[float | None, int, int]:
     """The same, once for all rows of a study."""
-    mdp = truth_of(make_domain(domain, **json.loads(params)))
-    return None if mdp is None else mdp.gamma
+    return _told_by(make_domain(domain, **json.loads(params)))
+
+
+def _told_by(env: object) -> tuple[float | None, int, int]:
+    mdp = truth_of(env)
+    if mdp is not None:
+        return mdp.gamma, mdp.states, mdp.actions
+    try:
+        return None, size_of(env, "observation_space"), size_of(env, "action_space")
+    except InputError:
+        return None, 0, 0
 
 
 def _both(shared: Factory, own: Factory) -> dict[str, object]:

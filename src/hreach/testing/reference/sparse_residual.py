@@ -35,7 +35,10 @@ def _action_value(agent: SparseAgent, value: Floats, best: float, s: int, a: int
     known, optimism = agent.model.problem, agent.optimism
     following, times, ended = agent.model.row(s, a)
     n, paid = float(times.sum()), agent.model.paid(s, a)
-    constants = optimism.parameters(known.states, known.actions)[s, a]
+    now = (
+        optimism.parameters(known.states, known.actions) if optimism.schedule is None else agent.planner.rule.constants
+    )
+    constants = np.broadcast_to(now, (known.states, known.actions, now.shape[2]))[s, a]
     w, bonus, _ = optimism.formula(times.astype(np.float64), n, paid, constants)
     if bonus == np.inf:
         return known.values.high
@@ -43,5 +46,8 @@ def _action_value(agent: SparseAgent, value: Floats, best: float, s: int, a: int
         c = optimism.reward_share
         share = c * w / (1 - w + c * w) if w < 1 else 1.0
         paid = (1 - share) * paid + share * known.r_max
-    mean = float((times - ended) @ value[following]) / n if n else float(value.mean())
+    possible = agent.model.possible(s, a)
+    if known.successors is not None:
+        best = max(float(value[possible].max()), 0.0 if known.ends else -np.inf)
+    mean = float((times - ended) @ value[following]) / n if n else float(value[possible].mean())
     return float(bonus + paid + known.gamma * ((1 - w) * mean + w * best))
