@@ -199,7 +199,7 @@ def test_tables_that_do_not_fit_the_machine_are_refused_with_their_size() -> Non
         action_space = gymnasium.spaces.Discrete(4)
 
     with pytest.raises(InputError, match=r"^states is 500000 and actions is 4, whose tables need 2\.42e\+04 GiB"):
-        hreach.make_agent("greedy", Large(), reward="learn", r_max=1)
+        hreach.make_agent("greedy", Large(), reward="learn", r_max=1, model="counts")
 
 
 # --- the agent for which the bounds are proved ----------------------------------------------------------------------

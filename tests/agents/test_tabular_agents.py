@@ -131,6 +131,7 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("pac-rmdp", {"h": 8}, "prior", 0, 20),
     ("pac-rmdp", {"h": 8}, "tolerance", 0.01, 50.0),
     ("pac-rmdp", {"h": 8}, "value_cap", None, 2.0),
+    ("pac-rmdp", {"h": 8, "model": "sparse-counts"}, "successors", None, "known"),
     ("pac-rmdp", {"h": 8, "value_cap": 1.0}, "ties", "random", [1, 0]),
     ("pac-rmdp", {"h": 8, "value_cap": 1.0}, "ties", [0, 1], [1, 0]),
     ("pac-rmdp", {"h": 8}, "freeze_at", 1.0, 50.0),

@@ -8,7 +8,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from hreach.drawing.canvas import canvas, own_style
-from hreach.drawing.palette import BLUE, GREY, INK, SKY
+from hreach.drawing.palette import BLUE, GREY, INK, RULE, SHADE, SKY
 from hreach.exploring.exploring import Exploration
 from hreach.exploring.maps import Map
 from hreach.exploring.spaces import written
@@ -76,7 +76,7 @@ def _draw_map(
     axes.figure.colorbar(shown, ax=axes, shrink=0.8).ax.tick_params(labelsize=8)
     axes.set_title(title, loc="left", fontsize=10, color=INK)
     axes.tick_params(labelsize=8)
-    axes.set_facecolor("#f1f1f1")
+    axes.set_facecolor(SHADE)
     if readings:
         axes.set_xlabel("bin of the first reading", fontsize=8)
         axes.set_ylabel("bin of the second", fontsize=8)
@@ -101,6 +101,6 @@ def certificate_picture(found: Exploration) -> Figure | None:
 def _plain(axes: Axes, xlabel: str) -> None:
     axes.set_xlabel(xlabel)
     axes.tick_params(labelsize=9, colors=INK)
-    axes.grid(axis="y", color="#e4e4e4", lw=0.6)
+    axes.grid(axis="y", color=RULE, lw=0.6)
     axes.axhline(0, color=GREY, lw=0.6)
     axes.spines[["top", "right"]].set_visible(False)
