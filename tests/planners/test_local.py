@@ -13,6 +13,7 @@ from hreach.domains.tabular import TabularEnv
 from hreach.errors import InputError
 from hreach.kernels.local_state import SWEPT
 from hreach.planners import local as local_planner
+from hreach.planners.local_parts import WAYS
 from hreach.problems.mdp import TabularMDP
 from hreach.problems.truth import truth_of
 from hreach.testing.reference.sparse_residual import residual_of
@@ -64,7 +65,7 @@ def only(way: Any) -> Any:
     return make
 
 
-@pytest.mark.parametrize("way", local_planner.WAYS)
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", OWN)
 def test_no_residual_is_above_the_claimed_one(name: str, way: str) -> None:
     for seed, share in enumerate((0.01, 1e-4, 1e-7)):
@@ -168,10 +169,12 @@ def test_a_large_table_is_sparse_unless_that_is_not_what_was_asked_for(
     assert parts_of(hreach.make_domain("gridworld", rows=23, columns=23), **given) == expected
 
 
-def test_a_large_table_of_an_agent_that_needs_a_prior_stays_a_table() -> None:
+def test_a_large_table_stays_a_table_where_only_sweeps_can_plan() -> None:
     env = hreach.make_domain("gridworld", rows=23, columns=23)
-    settings: Any = hreach.make_agent("posterior-sampling", env).describe()["settings"]
-    assert (settings["model"], settings["prior"]) == ("'counts'", 1)
+    cases: list[tuple[str, dict[str, Any]]] = [("posterior-sampling", {}), ("greedy", {"value_cap": 3.0})]
+    for name, params in cases:
+        settings: Any = hreach.make_agent(name, env, **params).describe()["settings"]
+        assert (settings["model"], settings["prior"]) == ("'counts'", 1)
 
 
 def parts_of(env: Any, **params: Any) -> tuple[str, str, float]:

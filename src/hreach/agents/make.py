@@ -185,7 +185,7 @@ def make_tabular(
         )
 
     chosen = model == "auto" and planner != "local" and parts.model == "sparse-counts"
-    if chosen and not _is_local(build, params, known_with(parts.prior, dense=False)):
+    if chosen and not _is_local(build, params, known_with(parts.prior, dense=False), value_cap):
         parts = chosen_parts(0, 0, "counts", planner, prior)
     problem = known_with(parts.prior, parts.model != "sparse-counts")
     optimism: TabularOptimism = build(problem, **params)
@@ -221,12 +221,12 @@ def made_of(
     }
 
 
-def _is_local(build: Factory, params: Params, problem: Problem) -> bool:
+def _is_local(build: Factory, params: Params, problem: Problem, value_cap: float | None) -> bool:
     """Whether the local planner can plan with this optimism; one that needs a prior refuses the problem."""
-    from hreach.planners.local import plannable
+    from hreach.planners.local_parts import plannable
 
     try:
-        return plannable(problem, build(problem, **params))
+        return plannable(problem, build(problem, **params), value_cap)
     except InputError:
         return False
 
