@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/installed
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: install test lint lower-bounds reproduce bench bench-peers faults docs clean
+.PHONY: install test lint lower-bounds reproduce bench bench-peers bench-rlberry faults docs clean
 
 install: $(STAMP)
 
@@ -47,6 +47,12 @@ bench-peers: .venv-peers/installed
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . -r benchmarks/peers/requirements.txt
 	@touch $@
 
+# rlberry beside hreach, in an environment of its own: it needs an older Gymnasium.
+bench-rlberry: install
+	$(PYTHON) -m venv .venv-rlberry
+	.venv-rlberry/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/rlberry.txt
+	$(BIN)/python benchmarks/stepping.py .venv-rlberry/bin/python
+
 # Long tests of faults: an hour at most; what they measure goes to benchmarks/FAULTS.md.
 faults: install
 	$(BIN)/python benchmarks/faults.py
@@ -56,5 +62,5 @@ docs: install
 	@echo "docs: docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) .venv-lower-bounds .venv-peers results docs/_build benchmarks/reference/build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	rm -rf $(VENV) .venv-lower-bounds .venv-peers .venv-rlberry results docs/_build benchmarks/reference/build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

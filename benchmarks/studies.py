@@ -1,7 +1,8 @@
 """What studies cost beside their computing. `python benchmarks/studies.py` prints it and writes benchmarks/STUDIES.md.
 
-Every time is the smallest of several, taken in turns. The shards of the large stores are empty files with the right
-names: what is measured there looks at names only.
+Every time is the smallest of several, taken in turns. Workers are there before a study is timed: to start a process,
+which imports numba, takes as long as a whole study of 200 short shards. The shards of the large stores are empty files
+with the right names: what is measured there looks at names only.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
+from typing import Self
 
 from hreach.studies.finish import Origin, begin, key_of
 from hreach.studies.grid import cell_of
@@ -29,6 +31,8 @@ from hreach.studies.workers import Workers, make_workers
 
 TABLE = Path(__file__).parent / "STUDIES.md"
 ROUNDS = 3
+COMPUTE = "compute"  # the word with which this file is what `Alone` starts
+FIRST = {1: float("inf"), 2: float("inf")}
 Row = tuple[str, str, str]  # what, measured, goal
 
 
@@ -74,18 +78,59 @@ def overheads(folder: Path) -> Iterator[Row]:
         yield f"overhead per shard, {executor}", measured, f"under {goal} ms"
 
 
+class Alone:
+    """Two processes that compute shards and nothing else: what a second core of this machine can give at most."""
+
+    def __init__(self) -> None:
+        line = [sys.executable, __file__, COMPUTE]
+        self._both = [subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in "12"]
+
+    def __enter__(self) -> Self:
+        self.seconds(4, 50, 2)  # they are there, and have compiled
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in self._both:
+            process.communicate()
+
+    def seconds(self, rows: int, steps: int, count: int) -> float:
+        """Seconds of so many cells x 50 runs by one of the processes, or by both."""
+        asked = list(zip(range(count), self._both, strict=False))
+        began = time.perf_counter()
+        for k, process in asked:
+            print(rows, steps, k, count, file=process.stdin, flush=True)
+        for _, process in asked:
+            assert process.stdout is not None
+            process.stdout.readline()
+        return time.perf_counter() - began
+
+
+def compute() -> None:
+    """What such a process does: of each line, its share of the cells."""
+    for line in sys.stdin:
+        rows, steps, k, count = map(int, line.split())
+        study = study_of(rows, 50, steps)
+        for spec in study.agent[k::count]:
+            simulated(cell_of(study, spec), 0, 50)
+        print(flush=True)
+
+
 def scaling(folder: Path) -> Iterator[Row]:
-    """200 cells x 50 runs, one worker and two; a shard of 3000 steps takes 13 ms."""
+    """200 cells x 50 runs by one worker and by two, in turns with two processes that only compute the same shards."""
     for steps, executor in product((3000, 10_000), ("threads", "processes")):
-        study, best = study_of(200, 50, steps), {1: float("inf"), 2: float("inf")}
-        with make_workers(executor, 1) as one, make_workers(executor, 2) as two:
+        study, best, alone = study_of(200, 50, steps), dict(FIRST), dict(FIRST)
+        with make_workers(executor, 1) as one, make_workers(executor, 2) as two, Alone() as bare:
             for workers in (one, two):
                 run_in(folder, study_of(4, 50, 3000, seed=1), workers)
             for _ in range(ROUNDS):
                 for count, workers in ((1, one), (2, two)):
                     best[count] = min(best[count], run_in(folder, study, workers))
-        measured = f"{best[1] / best[2]:.2f}x ({best[1]:.1f} s with one, {best[2]:.1f} s with two)"
-        yield f"200 cells x 50 runs of {steps} steps, two workers against one, {executor}", measured, "at least 1.8x"
+                    alone[count] = min(alone[count], bare.seconds(200, steps, count))
+        found, most = best[1] / best[2], alone[1] / alone[2]
+        measured = f"{found:.2f}x ({best[1]:.1f} s with one, {best[2]:.1f} s with two)"
+        here = f"two processes that only compute: {most:.2f}x, of which this is {found / most:.0%}"
+        what = f"200 cells x 50 runs of {steps} steps, two workers against one, {executor}"
+        yield what, f"{measured}; {here}", "at least 1.8x"
 
 
 # --- large stores --------------------------------------------------------------------------------------------------
@@ -141,7 +186,7 @@ def million(folder: Path) -> Iterator[Row]:
     yield "10^6 shards in 10^4 cells: `hreach status`", f"{command('status', place):.1f} s, the whole command", ""
     inodes = cells * shards + cells
     small, usual = study_of(1, 1, 10), study_of(1, 50, 3000)
-    sizes = [len(simulated(cell_of(each, each.agent[0]), 0, each.runs)[2]) for each in (small, usual)]
+    sizes = [len(simulated(cell_of(each, each.agent[0]), 0, each.runs).file) for each in (small, usual)]
     on_disk = f"{sizes[0] / 1e3:.1f} to {sizes[1] / 1e3:.0f} GB, {inodes} inodes"
     yield "10^6 shards: disk, if each is of one run of 10 steps, or of 50 runs with 100 marks", on_disk, ""
 
@@ -162,4 +207,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    (compute if sys.argv[1:] == [COMPUTE] else main)()

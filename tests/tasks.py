@@ -13,6 +13,7 @@ from typing import Any
 
 import hreach
 from hreach.running.executors import stopping
+from hreach.running.executors.worker import serve
 
 
 def square(number: int) -> int:
@@ -122,6 +123,16 @@ def rewards(seed: int) -> list[float]:
 def stillborn(*_: Any) -> None:
     """In place of a worker's life."""
     sys.exit(7)
+
+
+def unlucky(*life: Any) -> None:
+    """A worker's life, but for as many as the file `KILLS` says, who are killed before they have begun."""
+    file = Path(os.environ["KILLS"])
+    left = int(file.read_text())
+    if left > 0:
+        file.write_text(str(left - 1))
+        os.kill(os.getpid(), signal.SIGKILL)
+    serve(*life)
 
 
 def counted(tasks: list[int], taken: list[int]) -> Any:

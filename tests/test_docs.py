@@ -2,7 +2,8 @@
 
 python    all blocks of a page are one program; a block that prints is followed by a block of text with what it prints
 console   `$ hreach ...` with output below it is run, in the folder of the page's program, and prints that output;
-          without output it is only parsed by the command line. Other commands must lead somewhere
+          without output it is only parsed by the command line. Other commands must lead somewhere. Where a command
+          reads a file that the page's program opens for writing, the program is run first
 toml      a study; saved under the file name that the page gives it, for the commands below it
 
 Outputs of Python are compared line by line, those of commands word by word (terminals wrap), letter by letter but for
@@ -141,6 +142,10 @@ def wrong_commands(text: str, folder: Path) -> list[str]:
     for block in blocks(text):
         for name in re.findall(r"`([\w-]+\.toml)`", block.before)[-1:] if block.language == "toml" else []:
             (folder / name).write_text(block.code, "utf-8")
+    source = program(text)
+    if any(f'open("{word}", "w"' in source for _, words, output in commands(text) if output for word in words):
+        done, _, errors = run(folder, "-c", source)  # it writes what the commands read
+        assert done == 0, errors
     result = []
     for line, words, output in commands(text):
         if words[0] != "hreach":
@@ -247,7 +252,7 @@ def test_the_studies_of_a_page_are_valid(page: str) -> None:
 
 def test_no_page_is_left_out() -> None:
     """These pages have examples; so many blocks and commands have an output to compare."""
-    names = "agents ask-and-tell choosing-h continuous guarantees local-planning quickstart"
+    names = "agents ask-and-tell choosing-h continuous guarantees in-and-out local-planning logs quickstart"
     manual = {f"docs/{name}.md" for name in names.split()}
     assert set(WITH_PYTHON) == {"README.md", "CONTRIBUTING.md", "docs/your-own.md", "docs/replication.md", *manual}
     assert {"README.md", "CONTRIBUTING.md", "docs/quickstart.md", "docs/guarantees.md"} <= set(WITH_COMMANDS)

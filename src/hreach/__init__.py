@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hreach.guarantees.certify import certify_counts
     from hreach.guarantees.stopping import Aim, Certified
     from hreach.journal.journal import Journal
+    from hreach.logs.learning import learn
     from hreach.problems.certified import Solution, solve
     from hreach.problems.mdp import TabularMDP
     from hreach.problems.task import Preset, Task
@@ -47,6 +48,7 @@ _LAZY = {
     "audit": "hreach.guarantees.audit",
     "certify_counts": "hreach.guarantees.certify",
     "explore": "hreach.exploring.exploring",
+    "learn": "hreach.logs.learning",
     "make_agent": "hreach.agents",
     "play": "hreach.exploring.playing",
     "plot": "hreach.report.plot",
@@ -73,6 +75,7 @@ __all__ = [
     "audit",
     "certify_counts",
     "explore",
+    "learn",
     "make_agent",
     "make_domain",
     "play",

@@ -259,7 +259,14 @@ def test_an_agent_that_does_not_count_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = refused(monkeypatch, capsys, "mountain-car", "linear-pac-rmdp", "--param", "h=1")
-    assert "must be one that counts transitions to be certified" in said
+    assert "agent is 'linear-pac-rmdp', but must be one that counts transitions to be certified" in said
+
+
+def test_a_file_followed_by_an_agent_is_one_sentence(
+    files: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(monkeypatch, capsys, files["counts.csv"], "pac-rmdp", "--gamma", "0.9")
+    assert "agent is 'pac-rmdp', but must be left out where the source is a file." in said
 
 
 def test_a_source_that_is_nothing_is_one_sentence(

@@ -134,6 +134,8 @@ def test_what_cannot_be_asked_for() -> None:
     env = hreach.make_domain("chain")
     with pytest.raises(InputError, match=r"^value is 1000\.0, but must be at most 20: no policy is worth more"):
         hreach.run(env, hreach.make_agent("pac-rmdp", env, h=8), 100, until=hreach.Aim(1000))
+    with pytest.raises(InputError, match=r"^gap is 20\.0, but must be below 20, the range of values: every policy is"):
+        hreach.run(env, hreach.make_agent("pac-rmdp", env, h=8), 100, until=hreach.Certified(gap=20))
     with pytest.raises(InputError, match=r"^until is for a reachable gap, but there is none"):
         hreach.run(env, hreach.make_agent("mbie-eb", env, beta=1), 100, until=hreach.Certified(gap=1))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import hreach
 from helpers import h_of, living
 from hreach.kernels.copies import LAG
-from hreach.kernels.imagined import DISCOUNT, draw_model, share_that_stays, stratum
+from hreach.kernels.imagined import DISCOUNT, LEAVING, draw_model, share_that_stays, stratum
 from hreach.optimism.lifetime import FEWEST, GRID, HOPELESS, best_with_neighbours, drop_hopeless
 from hreach.randomness.streams import agent_stream, branch, uniform
 
@@ -154,7 +154,7 @@ def test_a_share_that_stays_is_that_of_the_pairs_that_were_tried() -> None:
     agent = hreach.make_agent("pac-rmdp", env, h="lifetime", lifetime=100)
     for s, following in ((0, 0), (0, 0), (0, 1), (2, 3)):
         agent.observe(s, 0, 0.0, following)
-    assert share_that_stays(agent.planner.rule, agent.model.seen) == pytest.approx((0.5 + 2 / 3 + 0) / 3)
+    assert share_that_stays(agent.planner.rule, agent.model.seen) == pytest.approx((2 / 3 + 0) / (2 + LEAVING))
 
 
 def test_hopeless_h_are_dropped() -> None:

@@ -82,6 +82,10 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("pac-rmdp", {"h": "adaptive"}),
     ("pac-rmdp", {"h": 2, "freeze_at": 3}),
     ("pac-rmdp", {"h": 4, **LEARN, "prior": 0}),
+    ("pac-rmdp", {"h": "lifetime", "lifetime": 70, "models": 4}),
+    ("pac-rmdp", {"h": 4, "model": "sparse-counts"}),
+    ("pac-rmdp", {"h": 1, "model": "sparse-counts", **LEARN}),
+    ("mbie-eb", {"beta": 3.0, "model": "sparse-counts"}),
     ("bolt", {"eta": 4}),
     ("mbie", {"radius": 1.0}),
     ("mbie-eb", {"beta": 3.0}),
@@ -94,10 +98,12 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("greedy", {}),
     ("epsilon-greedy", {"epsilon": 0.3}),
 ]
-NAMES = ("chain", "riverswim", "sixarms", "gridworld", "garnet")
+SPARSE: dict[str, Any] = {"model": "sparse-counts"}  # taxi has 500 states, which a table takes long for
+NAMES = ("chain", "riverswim", "sixarms", "gridworld", "garnet", "deep-sea")
 TABLES: dict[str, Case] = {
     **{f"{name} {params}": (limited("modified-chain", 11), name, params) for name, params in SETTINGS},
     **{f"on {name}": (domain(name), "pac-rmdp", {"h": 4}) for name in NAMES},
+    **{f"on {name}, sparse": (domain(name), "pac-rmdp", {"h": 4, **SPARSE}) for name in (*NAMES, "taxi")},
     "FrozenLake": (domain("FrozenLake-v1"), "pac-rmdp", {"h": 1, **LEARN}),
     "CliffWalking": (domain(CLIFF), "pac-rmdp", {"h": 1, **LEARN, "r_max": -1.0, "r_min": -100.0}),
     "CartPole": (Bins, "posterior-sampling", {**LEARN}),

@@ -337,6 +337,23 @@ def test_workers_that_cannot_begin_are_not_replaced_for_ever(monkeypatch: pytest
         list(executor.run(tasks.square, numbers(4)))
 
 
+@pytest.mark.parametrize("kills", [2 * processes._STILLBORN, 99])
+def test_workers_that_are_killed_before_they_begin_are_replaced_more_often(
+    kills: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "serve", tasks.unlucky)
+    monkeypatch.setattr(processes, "_KILLED", 8)
+    monkeypatch.setenv("KILLS", str(tmp_path / "kills"))
+    (tmp_path / "kills").write_text(str(kills))
+    with make_executor("processes", 1) as executor:
+        if kills < 8:
+            assert sorted(executor.run(tasks.square, numbers(4))) == [(0, 0), (1, 1), (2, 4), (3, 9)]
+        else:
+            with pytest.raises(WorkerDiedError, match=r"die before they have begun \(killed by signal 9\)$"):
+                list(executor.run(tasks.square, numbers(4)))
+            assert int((tmp_path / "kills").read_text()) == kills - 8
+
+
 def test_two_runs_at_once_are_refused(opened: dict[str, Executor]) -> None:
     for name in ("threads", "processes"):
         first = opened[name].run(tasks.square, numbers(50))

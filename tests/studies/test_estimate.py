@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from helpers import content
+from hreach.studies import estimate as estimating
 from hreach.studies import work
 from hreach.studies.estimate import Estimate, estimate
 from hreach.studies.runner import run_study
@@ -89,6 +90,24 @@ def test_time_and_disk_grow_with_what_is_to_do(tmp_path: Path) -> None:
     few, many = (estimate(STUDY, Store(tmp_path, writing=False), runs=runs) for runs in (1, 10**6))
     assert 0 < few.seconds < many.seconds
     assert 0 < few.bytes < many.bytes
+
+
+def test_what_a_shard_takes_beside_its_runs_is_not_paid_once_for_each_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that a call of the kernels moves by 1 s and each of its steps by .1 ms."""
+    now = 0.0
+
+    def simulated(*args: Any, runs: int, steps: int, **options: Any) -> None:
+        nonlocal now
+        now += 1 + 1e-4 * runs * steps
+
+    monkeypatch.setattr(estimating, "simulate", simulated)
+    monkeypatch.setattr("hreach.studies.estimate.time.perf_counter", lambda: now)
+    monkeypatch.setattr(work, "COMPILED_STEPS", 10**5)
+    found = estimate(changed(STUDY, agent=STUDY.agent[:1]), Store(tmp_path, writing=False), runs=25_000)
+    assert found.shards == 10
+    assert found.seconds == pytest.approx(10 * (1 + 1e-4 * 10**5))
 
 
 def test_the_disk_is_guessed_to_within_a_factor_of_ten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

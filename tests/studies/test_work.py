@@ -72,7 +72,7 @@ def test_what_the_kernels_can_run_is_compiled() -> None:
 
 def test_a_computed_shard_is_the_file_that_the_store_keeps(tmp_path: Path) -> None:
     cell, store = replace(CELL, steps=40), Store(tmp_path)
-    code, runs, data, _ = simulated(cell, 3, 7)
+    code, runs, data, *_ = simulated(cell, 3, 7)
     assert (code, runs) == (cell.code, (3, 7))
     store.put(cell.id, runs, data)
     ((held, path),) = store.files(cell.id)
@@ -103,11 +103,11 @@ def _episode(result: Result) -> object:
 def test_what_a_worker_gives_back_is_what_is_read_from_its_file(cell: Cell, tmp_path: Path) -> None:
     store, runs, compute = Store(tmp_path), 2 if cell is EPISODES else 7, stepped if cell is EPISODES else simulated
     done = [compute(cell, *piece) for piece in ((0, 1), (1, runs))]
-    for _, held, data, _ in done:
+    for _, held, data, *_ in done:
         assert store.put(cell.id, held, data)
     assert not store.put(cell.id, *done[0][1:3])  # it is there
-    assert same(joined([result for *_, result in done]), store.read(cell.id, runs))
-    assert not same(done[0][3], store.read(cell.id, runs))
+    assert same(joined([each.result for each in done]), store.read(cell.id, runs))
+    assert not same(done[0].result, store.read(cell.id, runs))
 
 
 def test_a_study_gives_what_its_store_holds_however_it_was_come_by(tmp_path: Path) -> None:

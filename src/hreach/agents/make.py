@@ -182,16 +182,25 @@ def make_tabular(
         counts = models.factory(problem, optimism.freeze_at)
         return counts, planners.factory(counts, optimism, stream, tolerance=tolerance, value_cap=value_cap, ties=ties)
 
-    settings = {
-        "model": models.label,
-        "planner": planners.label,
+    settings = made_of(
+        problem, None if problem.reward is None else digest(problem.reward), models.label, planners.label
+    )
+    return Agent(Design(optimism, problem.actions, make, settings), seed)
+
+
+def made_of(
+    problem: Problem, reward: float | str | None, model: str = "'counts'", planner: str = "'sweeps'"
+) -> dict[str, object]:
+    """What a tabular agent was made with, as plain data; `reward` is a digest of the known one."""
+    return {
+        "model": model,
+        "planner": planner,
         "gamma": problem.gamma,
         "prior": problem.prior,
-        "reward": None if problem.reward is None else digest(problem.reward),
+        "reward": reward,
         "r_min": problem.r_min,
         "r_max": problem.r_max,
     }
-    return Agent(Design(optimism, problem.actions, make, settings), seed)
 
 
 class Usual(TypedDict):

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from hreach import __version__
-from hreach.cli import auditing, certifying, exploring, journals, studies
+from hreach.cli import auditing, certifying, exploring, journals, learning, plugins, studies
 from hreach.cli import guarantees as commands
 from hreach.errors import InputError
 
@@ -62,6 +62,8 @@ app.command()(journals.void)
 app.command()(journals.undo)
 app.command()(journals.show)
 app.command()(journals.export)
+app.command()(learning.learn)
+app.command(name="new-plugin")(plugins.new_plugin)
 app.command(name="choose-h")(commands.choose_h)
 
 

@@ -9,18 +9,25 @@ import typer
 
 from hreach.cli.guarantees import Form, short
 from hreach.cli.options import parameters
-from hreach.errors import require, whole
+from hreach.errors import InputError, require, whole
 from hreach.files import writable_file, writable_picture
 from hreach.registry import Params
 
 if TYPE_CHECKING:
-    from hreach.domains.tabular import TabularEnv
     from hreach.guarantees.audit import Audit
+    from hreach.problems.mdp import TabularMDP
+    from hreach.protocols import Environment
 
 
 def audit(
-    domain: Annotated[str, typer.Argument(help="A domain with finitely many states.")],
-    agent: Annotated[str, typer.Argument(help="A tabular agent.")],
+    domain: Annotated[
+        str | None, typer.Argument(help="A domain with finitely many states; left out where --env is given.")
+    ] = None,
+    agent: Annotated[str | None, typer.Argument(help="A tabular agent (default with --env: pac-rmdp, h=4).")] = None,
+    env: Annotated[
+        str | None, typer.Option(help="Or: an environment of Gymnasium that carries its table, such as FrozenLake-v1.")
+    ] = None,
+    gamma: Annotated[float, typer.Option(help="With --env: the discount.")] = 0.95,
     param: Annotated[
         list[str] | None, typer.Option(help="A parameter of the agent, as name=value; repeatable.")
     ] = None,
@@ -47,21 +54,30 @@ def audit(
     A certificate that is false in more than the share delta of the runs is an error.
 
     Example: hreach audit chain pac-rmdp --param h=8 --eps 2 --picture audit.png
+
+    Example: hreach audit --env FrozenLake-v1 pac-rmdp --param h=4
     """
     from hreach.domains import make_domain
     from hreach.guarantees.audit import LemmaError, picture
     from hreach.guarantees.audit.certified import too_many_false
-    from hreach.problems.truth import TellsTruth
+    from hreach.problems.truth import truth_of
 
     json_file, csv_file = writable_file("--json", json_file), writable_file("--csv", csv_file)
     picture_file = writable_picture("--picture", picture_file)
-    env = make_domain(domain)
-    require(isinstance(env, TellsTruth), "domain", domain, "one with finitely many states")
+    name, agent = _named(domain, agent, env)
+    place = make_domain(name)
+    truth = truth_of(place, None if env is None else gamma)
+    if truth is None:
+        what = "one with finitely many states" if env is None else "one with a table, env.unwrapped.P"
+        raise InputError(f"{'domain' if env is None else '--env'} is {name!r}, but must be {what}.")
     settings: Params = {"eps": eps, "delta": delta, "h": h, "checkpoints": checkpoints, "ties": ties, "form": form}
     given, seeds = parameters(param or []), range(seed, seed + whole("runs", runs, 1))
+    if env is not None:
+        usual = {"h": 4} if domain is None else {}
+        given = {"gamma": gamma, "reward": truth.reward_table(), **usual, **given}
     try:
-        shown = _audited(env, agent, given, steps, seed, {**settings, "rollouts": rollouts})
-        others = [_audited(env, agent, given, steps, other, settings).certified for other in seeds[1:]]
+        shown = _audited((place, truth), agent, given, steps, seed, {**settings, "rollouts": rollouts})
+        others = [_audited((place, truth), agent, given, steps, other, settings).certified for other in seeds[1:]]
     except LemmaError as error:
         typer.echo(f"hreach: {error}", err=True)
         raise typer.Exit(1) from None
@@ -69,8 +85,8 @@ def audit(
         if path is not None:
             write(path)
     if picture_file is not None:
-        picture(shown, picture_file, title=f"{agent} on {domain}")
-    _print_audit(shown, agent, domain)
+        picture(shown, picture_file, title=f"{agent} on {name}")
+    _print_audit(shown, agent, name)
     found = [shown.certified, *others]
     wrong = sum(each.violations > 0 for each in found)
     if runs > 1:
@@ -82,14 +98,30 @@ def audit(
         raise typer.Exit(1)
 
 
-def _audited(env: TabularEnv, name: str, given: Params, steps: int, seed: int, settings: Params) -> Audit:
+def _named(domain: str | None, agent: str | None, env: str | None) -> tuple[str, str]:
+    """Where, and which agent: with --env the only name is the agent's."""
+    if env is not None:
+        require(agent is None, "domain", domain, "left out where --env is given")
+        return env, domain or "pac-rmdp"
+    if domain is None or agent is None:
+        missing = "domain" if domain is None else "agent"
+        raise InputError(
+            f"{missing} is not given, but must be: hreach audit DOMAIN AGENT, or hreach audit --env ID AGENT."
+        )
+    return domain, agent
+
+
+def _audited(
+    at: tuple[Environment, TabularMDP], name: str, given: Params, steps: int, seed: int, settings: Params
+) -> Audit:
     """One run of a new agent, audited."""
     from hreach.agents import make_agent
     from hreach.guarantees.audit import audit as audited
     from hreach.running.loop import run
 
+    env, truth = at
     agent = make_agent(name, env, seed=seed, **given)
-    return audited(run(env, agent, steps, seed=seed), env.mdp(), agent, seed=seed, **settings)
+    return audited(run(env, agent, steps, seed=seed), truth, agent, seed=seed, **settings)
 
 
 def _print_audit(result: Audit, agent: str, domain: str) -> None:

@@ -94,6 +94,8 @@ def certify(
         _left_out(of_runs, "where the source is a file")
         found = evidence.of_file(path, domain, reward, gamma, policy, freeze, asked)
     else:
+        of_a_file = Path(source).suffix != "" and Path(source).expanduser().is_file()
+        require(not of_a_file, "agent", agent, "left out where the source is a file")
         _left_out(of_files, "where the source is a domain")
         options = parameters(param or [])
         if saved is not None:

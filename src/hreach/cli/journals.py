@@ -44,7 +44,15 @@ def new(
     one_of(**{"--states": states, "--states-from": states_from})
     known = names(states) if states_from is None else _lines(states_from.expanduser())
     with Journal.new(
-        journal, names(actions), known, h=_h(h), gamma=gamma, lifetime=lifetime, r_min=r_min, r_max=r_max, seed=seed
+        journal,
+        names(actions),
+        known,
+        h=number_or_word(h),
+        gamma=gamma,
+        lifetime=lifetime,
+        r_min=r_min,
+        r_max=r_max,
+        seed=seed,
     ) as made:
         of = made.settings
         print(f"{journal}: {len(of.actions)} actions, {len(of.states)} states known, h = {of.h}, gamma = {of.gamma:g}")
@@ -156,7 +164,8 @@ def names(text: str | None) -> list[str]:
     return [] if text is None else [name.strip() for name in text.split(",")]
 
 
-def _h(text: str | None) -> float | str | None:
+def number_or_word(text: str | None) -> float | str | None:
+    """A number, where the text is one."""
     try:
         return None if text is None else float(text)
     except ValueError:

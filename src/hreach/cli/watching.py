@@ -36,8 +36,8 @@ def look_on(folder: Path, once: bool, every: float) -> None:
 
     require(bool(names_in(folder)), "DIR", str(folder), "a folder in which a study was begun")
     looks: list[Rate] = []
-    means = Means(Store(folder, writing=False))
-    with Live(console=Console(), auto_refresh=False) as live:
+    means, console = Means(Store(folder, writing=False)), Console()
+    with Live(console=console, auto_refresh=False) as live:
         try:
             while True:
                 records = [read_record(folder, name) for name in names_in(folder)]
@@ -51,6 +51,10 @@ def look_on(folder: Path, once: bool, every: float) -> None:
                 time.sleep(every)
         except KeyboardInterrupt:
             return
+        finally:
+            if not console.is_terminal:  # where rich ends the last line by itself
+                live.stop()
+                console.line()
 
 
 class Means:

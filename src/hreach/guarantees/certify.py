@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -154,6 +155,12 @@ def certify_model(
         notes = (*notes, NOT_PAID.format(*otherwise))
     bounds = bounds_of(sets, policy, h, problem.prior)
     return _certificate(evidence, sets, bounds, policy, delta, state, h, problem.prior, notes, assumes)
+
+
+def of_safest(sure: Certificate) -> Certificate:
+    """The same certificate of its safest policy, by the same data and the same event, V^{d*} aside."""
+    policy = sure.safest.policy
+    return replace(sure, policy=policy, h=None, bounds=bounds_of(sure.sets, policy, None, sure.prior))
 
 
 def evidence_in(model: Counts) -> Evidence:

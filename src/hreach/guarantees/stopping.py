@@ -62,6 +62,9 @@ class Certified:
         gap = found.optimality_gap if self.target == "optimum" else found.reachable_gap
         if gap is None:
             raise InputError(f"until is for a reachable gap, but there is none ({'; '.join(found.notes)}).")
+        span = found.sets.v_max - found.sets.v_min
+        ok = self.gap is None or self.gap < span
+        require(ok, "gap", self.gap, f"below {span:g}, the range of values: every policy is within that")
         enough = gap <= (self.gap or 0.0) if self.share is None else gap <= self.share * (found.lower + gap)
         return found.sentence() if enough else None
 

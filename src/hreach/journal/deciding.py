@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hreach.agents.agent import Agent, Design
+from hreach.agents.make import made_of
 from hreach.agents.tables import TableAgent
 from hreach.errors import require
 from hreach.guarantees.certificate import Certificate
@@ -114,7 +115,7 @@ def _agent(settings: Settings, tally: Tally, states: int, paid: tuple[float, flo
         model = make_model(problem, optimism, tally)
         return model, Sweeps(model, optimism, stream, tolerance=tolerance)
 
-    return Agent(Design(optimism, actions, make, {"model": "counts", "planner": "sweeps"}), seed)
+    return Agent(Design(optimism, actions, make, made_of(problem, None)), seed)
 
 
 def _optimism(settings: Settings, tally: Tally, problem: Problem) -> TabularOptimism:

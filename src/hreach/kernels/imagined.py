@@ -4,11 +4,12 @@ What a pair does has a Dirichlet distribution whose weights are the samples and 
 weight for each next state, or it is a number theta and learns from the pairs that were tried, as a Pitman-Yor process
 does: with m next states seen so far,
 
-    alpha(s') = n(s') - d [n(s') > 0] + (theta + d m) (stays [s' = s] + (1 - stays) / |S|),     d = 1/2,
+    alpha(s') = n(s') - d [n(s') > 0] + (theta + d m) (stays [s' = s] + (1 - stays) / |S|),     d = 3/4,
 
-stays the mean share, over the pairs that were tried and one more that did so half of the time, of samples that stayed
-where they were. A pair of which little is known does one thing, mostly; one that was tried and did several may well do
-yet another. The end after a next state, where it was seen, weighs its samples.
+stays the mean share of samples that stayed where they were, over the pairs that were tried and `LEAVING` more that
+never did: a first pair that stays is little evidence that all the others do. A pair of which little is known does one
+thing, mostly; one that was tried and did several may well do yet another. The end after a next state, where it was
+seen, weighs its samples.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from hreach.kernels.posterior import boosted, draw_reward
 from hreach.kernels.state import Rule, Seen
 from hreach.randomness.streams import uniform
 
-DISCOUNT = 0.5  # d
+DISCOUNT = 0.75  # d
+LEAVING = 6.0  # pairs
 
 
 @compiled
 def share_that_stays(rule: Rule, seen: Seen) -> float:
     """How much of its samples a pair stayed where it was, on average over pairs that were tried."""
-    stayed, tried = 0.5, 1.0
+    stayed, tried = 0.0, LEAVING
     states, actions = seen.total.shape
     for s in range(states):
         for a in range(actions):

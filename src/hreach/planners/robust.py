@@ -158,6 +158,10 @@ class Robust:
         """The rows that the last `lower` was found at; they belong to the next search."""
         return self._found["lower"]
 
+    def best_rows(self) -> Extreme:
+        """The rows that the last `upper` was found at; they belong to the next search."""
+        return self._found["upper"]
+
     def _begin(self, level: float) -> Floats:
         value = np.where(np.append(self.sets.rows.closed, True), 0.0, level)
         return np.ascontiguousarray(value)

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import cached_property
+from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
 from zipfile import BadZipFile
@@ -38,6 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from hreach.errors import InputError, array, discount, require
+from hreach.files import write_whole
 from hreach.problems.arrays import Array, Sparse
 from hreach.problems.long_run import long_run
 from hreach.problems.ranges import ValueRange
@@ -97,6 +99,15 @@ class TabularMDP:
         start = arrays.get("start", np.array(0))
         begin = int(start) if start.ndim == 0 else start
         return cls(arrays["P"], arrays["R"], float(arrays["gamma"]), begin, arrays.get("end"))
+
+    def save(self, path: str | Path) -> None:
+        """Write it for `load`: P, R and, where episodes can end, end, each dense (S, A, S) or (S, A)."""
+        file = BytesIO()
+        parts = {"P": self.transitions(), "R": self.reward_table(), "gamma": np.array(self.gamma), "start": self.start}
+        if self.ends:
+            parts["end"] = self._dense(self._sparse(self.end))
+        np.savez_compressed(file, **parts)  # type: ignore[arg-type]
+        write_whole(Path(path).expanduser(), file.getvalue())
 
     def with_(self, *, R: object = None, gamma: float | None = None) -> TabularMDP:
         """The same transitions with another reward or another discount."""

@@ -1,7 +1,7 @@
 """What an environment tells of itself: the one place that asks.
 
-A `TabularMDP` is its own truth, and its reward is known. An environment tells its truth by `.mdp()` and the reward that
-an agent may know by `known_reward`; wrappers are looked through.
+A `TabularMDP` is its own truth, and its reward is known. An environment tells its truth by `.mdp()`, or by the table of
+Gymnasium's toy environments, and the reward that an agent may know by `known_reward`; wrappers are looked through.
 """
 
 from __future__ import annotations
@@ -48,16 +48,23 @@ class Draws(Protocol):
         """A picture of states (T + 1, nS) and actions (T,)."""
 
 
-def truth_of(env: object) -> TabularMDP | None:
-    """The MDP behind an environment, or None if it does not tell."""
+def truth_of(env: object, gamma: float | None = None) -> TabularMDP | None:
+    """The MDP behind an environment, or None if it does not tell; with this discount, if one is given.
+
+    Gymnasium's own tables (`env.unwrapped.P`) know no discount: they are the truth only where one is given.
+    """
     if isinstance(env, TabularMDP):
-        return env
+        return _discounted(env, gamma)
     core = core_of(env)
-    if not isinstance(core, TellsTruth) or not callable(core.mdp):
+    if isinstance(core, TellsTruth) and callable(core.mdp):
+        mdp = core.mdp()
+        assert isinstance(mdp, TabularMDP)
+        return _discounted(mdp, gamma)
+    if gamma is None:
         return None
-    mdp = core.mdp()
-    assert isinstance(mdp, TabularMDP)
-    return mdp
+    from hreach.problems.gymnasium_table import table_of
+
+    return table_of(env, gamma)
 
 
 def known_reward_of(env: object) -> Array | None:
@@ -66,6 +73,10 @@ def known_reward_of(env: object) -> Array | None:
         return env.reward_table()
     core = core_of(env)
     return core.known_reward if isinstance(core, TellsReward) else None
+
+
+def _discounted(mdp: TabularMDP, gamma: float | None) -> TabularMDP:
+    return mdp if gamma is None or gamma == mdp.gamma else mdp.with_(gamma=gamma)
 
 
 def core_of(env: object) -> object:

@@ -13,7 +13,7 @@ from hreach.randomness.seeding import check_seed
 from hreach.running.keeping import Journey, keep_going
 from hreach.running.looking import Watch
 from hreach.running.pace import Pace, pace_of
-from hreach.running.progress import Telling, Told, telling
+from hreach.running.progress import Follows, Telling, Told, telling
 from hreach.running.record import Record, Run
 from hreach.running.stepping import not_a_step, plain, reset
 
@@ -35,7 +35,8 @@ def run(
     """Let `agent` act in a Gymnasium environment for `steps` steps, or until `episodes` episodes have ended.
 
     Episodes that end are followed by new ones. `progress` is told 1 after every step (after every episode, if only
-    `episodes` is given); True shows a bar.
+    `episodes` is given); True shows a bar. One with a method `begin(agent, record)` gets both first, such as
+    `hreach.running.tensorboard.TensorBoard`.
 
     If the environment or the agent raises, or at Ctrl-C, the exception reaches the caller as it is, and its attribute
     `run` holds the `Run` of the steps that were finished; the agent keeps what it learnt.
@@ -57,6 +58,8 @@ def run(
     check_seed(seed)
     total, unit = (wanted, "episodes") if steps is None else (last, "steps")
     record = Record()
+    if isinstance(progress, Follows):
+        progress.begin(agent, record)
     watch = None if until is None else Watch(until, agent, record)
     with telling(progress, int(total), unit) as told:
         tell = (told, None) if unit == "steps" else (None, told)

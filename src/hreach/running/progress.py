@@ -5,12 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
 
 from hreach.errors import require
+from hreach.protocols import Acts
+from hreach.running.record import Record
 
 Told = Callable[[int], object]
 Telling = Told | bool | None
 _SECONDS = 0.1  # between two updates of the bar: a step of a run takes some microseconds, an update as long
+
+
+@runtime_checkable
+class Follows(Protocol):
+    """A `progress` that looks at a run of `hreach.run` while it grows."""
+
+    def begin(self, agent: Acts, record: Record) -> None:
+        """A run begins, with what was done of it before."""
+
+    def __call__(self, more: int, /) -> object:
+        """So many steps or episodes more were finished."""
 
 
 @contextmanager

@@ -48,7 +48,8 @@ from hreach.running.runs import Runs
 T = TypeVar("T")
 R = TypeVar("R")
 _simulate = announcing(kernels.simulate)
-_CHUNK_STEPS = 60_000  # work handed to a thread at once: some milliseconds
+_CHUNK_STEPS = 60_000  # work handed to one of several threads at once: some milliseconds
+_ALONE_STEPS = 600_000  # to the only one: often enough for a bar
 _STEPS = 3000
 Domain = Thing | Environment | TabularMDP  # a name or maker of an environment, or what it would make
 
@@ -297,7 +298,8 @@ def _compiled(
     reward = np.empty((runs, steps))
     over = np.empty((runs, steps if endings else 0), dtype=np.bool_)
     total = np.empty((runs, *template.model.seen.total.shape)) if visits else None
-    size = 1 if visits else min(max(1, _CHUNK_STEPS // steps), -(-runs // workers))
+    most = _CHUNK_STEPS if workers > 1 else _ALONE_STEPS
+    size = 1 if visits else min(max(1, most // steps), -(-runs // workers))
 
     def chunk(first: int, stop: NDArray[np.bool_]) -> int:
         part = slice(first, min(first + size, runs))

@@ -1,7 +1,7 @@
 """What a study will cost, before it is run: rows, runs, shards, and time and disk from a short calibration.
 
-A row is calibrated by the beginning of one run, a row whose agent and domain were tried already by what these took. So
-an agent that becomes slower as it learns is estimated too low.
+A row is calibrated by some compiled runs or the beginning of one run in Python, a row whose agent and domain were tried
+already by what these took. So an agent that becomes slower as it learns may be estimated too low.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hreach.studies.stepped import by_steps
 from hreach.studies.store import Store, encoded
 from hreach.studies.work import is_compiled, pending
 
-COMPILED, STEPPED = 20_000, 200  # steps of a calibration
+COMPILED, STEPPED = 100_000, 200  # steps of a calibration, of several runs if they are short and compiled
 EPISODE_STEPS = 200  # of an episode, where its environment has no limit
 
 
@@ -71,17 +71,18 @@ def _calibrated(cell: Cell) -> tuple[bool, float, float]:
     episode = _episode_steps(env)
     length = cell.steps or episode * ((cell.episodes or 0) + cell.final_episodes)
     steps = min(length, COMPILED if compiled else STEPPED)
-    _beginning(cell, env, compiled, min(steps, 10))  # compiles, and warms caches
+    runs = COMPILED // steps if compiled else 1  # what a shard takes whatever its runs is paid once, as in a shard
+    _beginning(cell, env, compiled, 1, min(steps, 10))  # compiles, and warms caches
     began = time.perf_counter()
-    _beginning(cell, env, compiled, steps)
-    each = (time.perf_counter() - began) * length / steps
+    _beginning(cell, env, compiled, runs, steps)
+    each = (time.perf_counter() - began) / runs * length / steps
     result = _made_up(cell)
     return compiled, each, len(encoded(cell, 0, result)[1]) / result.runs
 
 
-def _beginning(cell: Cell, env: Environment, compiled: bool, steps: int) -> None:
+def _beginning(cell: Cell, env: Environment, compiled: bool, runs: int, steps: int) -> None:
     if compiled:
-        simulate(env, cell.agent, cell.params, runs=1, steps=steps, threads=1)
+        simulate(env, cell.agent, cell.params, runs=runs, steps=steps, threads=1)
     else:
         run(env, make_agent(cell.agent, env, **cell.params), steps=steps)
 

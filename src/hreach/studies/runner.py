@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -24,8 +25,10 @@ from hreach.studies.store import CHECKPOINTS, Range, Store
 from hreach.studies.until import Numbers, bounds_of, numbers_of, stops
 from hreach.studies.work import Computed, pending, simulated, stepped, which_compiled
 from hreach.studies.workers import Workers, here
+from hreach.studies.writing import Writer
 
 NONE: Numbers = np.empty(0)
+LONG = 0.2  # seconds of computing, after which a shard is on the disk before its worker is given another one
 Shard = tuple[Cell, Range]
 
 
@@ -85,6 +88,7 @@ class _Going:
         self._compiled: dict[str, bool] = {}
         self._unsaved: dict[str, str | None] = {}
         self._numbers: dict[str, Numbers] = {}
+        self._left: Counter[str] = Counter()  # shards of each cell that are still to come
         self._quarantine = Quarantine(store.folder)
 
     def run(self) -> dict[str, Result]:
@@ -158,21 +162,19 @@ class _Going:
 
     def _compute(self, shards: Sequence[Shard]) -> None:
         """Compute shards and keep them; those of compiled cells first."""
-        left = Counter(cell.id for cell, _ in shards)
+        self._left = Counter(cell.id for cell, _ in shards)
         by_kernels = [(cell, piece) for cell, piece in shards if self._compiled[cell.id]]
         by_python = [(cell, piece) for cell, piece in shards if not self._compiled[cell.id]]
         every = self.workers.every
         tasks = ((cell, *piece, self._checkpoints(cell, piece), every) for cell, piece in by_python)
-        for part, found in (
-            (by_kernels, self.workers.compiled.run(simulated, ((cell, *piece) for cell, piece in by_kernels))),
-            (by_python, self.workers.stepped.run(stepped, tasks)),
-        ):
-            for i, done in found:
-                cell, piece = part[i]
-                self._keep(cell, piece, done)
-                left[cell.id] -= 1
-                if left[cell.id] == 0 and self.study.until is None and self._whole(cell.id):
-                    self._end(cell.id)
+        with Writer(self.store, 2 * self.workers.count) as writer:
+            for part, found in (
+                (by_kernels, self.workers.compiled.run(simulated, ((cell, *piece) for cell, piece in by_kernels))),
+                (by_python, self.workers.stepped.run(stepped, tasks)),
+            ):
+                for i, done in found:
+                    self._keep(*part[i], done, writer)
+            writer.settle()
 
     def _whole(self, cell: str) -> bool:
         return cell in self.needed and not self.store.missing(cell, self.needed[cell])
@@ -192,8 +194,9 @@ class _Going:
         folder.mkdir(exist_ok=True)
         return folder
 
-    def _keep(self, cell: Cell, piece: Range, done: Computed | Failure) -> None:
-        if not isinstance(done, Failure) and done[0] != cell.code:
+    def _keep(self, cell: Cell, piece: Range, done: Computed | Failure, writer: Writer) -> None:
+        """Write a shard, or put it aside."""
+        if not isinstance(done, Failure) and done.code != cell.code:
             done = Failure("its worker has other code, of hreach or of a module that the study names", 1)
         if isinstance(done, Failure):
             self._quarantine.put(cell, piece, done.why, done.tries)
@@ -202,9 +205,17 @@ class _Going:
                 if self.watch is not None:
                     self.watch.failed(spec, piece, done.why)
             return
-        _, held, data, result = done
-        if self.store.put(cell.id, held, data):
-            self._computed[cell.id][held] = result
-        self._quarantine.release(cell.id, piece)
-        for progress in self._progress[cell.id]:
+        writer.put(cell.id, done.runs, done.file, partial(self._kept, cell.id, piece, done))
+        if done.seconds > LONG:
+            writer.settle()
+
+    def _kept(self, cell: str, piece: Range, done: Computed, new: bool) -> None:
+        """A shard is on the disk, written here if it is `new`."""
+        if new:
+            self._computed[cell][done.runs] = done.result
+        self._quarantine.release(cell, piece)
+        for progress in self._progress[cell]:
             progress(piece[1] - piece[0])
+        self._left[cell] -= 1
+        if self._left[cell] == 0 and self.study.until is None and self._whole(cell):
+            self._end(cell)

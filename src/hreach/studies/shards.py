@@ -102,6 +102,8 @@ def _array(values: Column) -> pa.Array:
     """A column for a file; texts, which are few and often repeated, by way of their numbers."""
     if values.dtype.kind != "U":
         return pa.array(values)
+    if len(values) and (values == values[0]).all():
+        return pa.repeat(str(values[0]), len(values))
     texts, numbers = np.unique(values, return_inverse=True)
     return pa.array(texts).take(pa.array(numbers))
 

@@ -31,10 +31,10 @@ Range = tuple[int, int]  # of runs: first, end
 
 
 class Store:
-    """A folder of shards; one that is only read need not be there, nor be writable."""
+    """A folder of shards, which are in `shards`; one that is only read need not be there, nor be writable."""
 
     def __init__(self, folder: Path, writing: bool = True) -> None:
-        self.folder = folder
+        self.folder, self.shards = folder, folder / SHARDS
         if writing:
             writable(folder)
             for name in _WRITTEN:
@@ -57,17 +57,19 @@ class Store:
 
     def held(self, cell_id: str) -> list[Range]:
         """The runs that shards of a cell hold, in order."""
-        return [runs for runs, _ in self.files(cell_id)]
+        return [runs for runs, _ in self._names(cell_id)]
 
     def files(self, cell_id: str) -> list[tuple[Range, Path]]:
         """The shards of a cell, in the order of their runs."""
-        folder = self.shards / cell_id
+        return [(runs, self.shards / cell_id / name) for runs, name in self._names(cell_id)]
+
+    def _names(self, cell_id: str) -> list[tuple[Range, str]]:
+        """(runs, name of the file) of the shards of a cell, in order."""
         try:
-            names = os.listdir(folder)
+            names = os.listdir(f"{self.shards}/{cell_id}")
         except OSError:
             return []
-        found = ((_NAME.fullmatch(name), folder / name) for name in names)
-        return sorted(((int(m[1]), int(m[2])), path) for m, path in found if m)
+        return sorted(((int(m[1]), int(m[2])), m[0]) for m in map(_NAME.fullmatch, names) if m)
 
     def cells(self) -> list[str]:
         """The ids of the cells of which there are shards."""
@@ -107,11 +109,6 @@ class Store:
                 columns, about = read_shard(path, cell_id, (first, end))
                 yield slice(at - first, min(end, runs) - first), columns, about
                 at = end
-
-    @property
-    def shards(self) -> Path:
-        """The folder of the shards."""
-        return self.folder / SHARDS
 
 
 def encoded(cell: Identified, first: int, done: Result | AuditedRun) -> tuple[Range, bytes, Columns, Data]:

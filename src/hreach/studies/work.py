@@ -6,11 +6,18 @@ leaves the same files.
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from hreach.agents import make_agent
+from hreach.domains import make_domain
+from hreach.protocols import Environment
+from hreach.registry import import_plugins
 from hreach.running.simulate import runs_compiled, simulate
 from hreach.studies.grid import Cell
 from hreach.studies.identity import digest, normal
@@ -62,25 +69,52 @@ def pending(store: Store, cell: Cell, runs: int, compiled: bool, looks: bool = F
     return [piece for gap in store.missing(cell.id, runs) for piece in _pieces(*gap, size)]
 
 
-# The code of the process that computed (`Cell.code`), the runs, their file, and what is read from that file.
-Computed = tuple[str, Range, bytes, Result]
+class Computed(NamedTuple):
+    """A shard: the code of the process that computed it (`Cell.code`), the runs, their file, what is read from that
+    file, and the seconds that it took."""
+
+    code: str
+    runs: Range
+    file: bytes
+    result: Result
+    seconds: float
 
 
 def simulated(cell: Cell, first: int, end: int) -> Computed:
     """The runs [first, end) of a compiled cell."""
-    env, made = cell.setting.environment(), (cell.agent, cell.params)
+    began = time.perf_counter()
+    env, made = _shared_environment(cell), (cell.agent, cell.params)
     done = simulate(env, *made, runs=end - first, steps=cell.steps, seed=cell.entropy, first_run=first, threads=1)
-    return _computed(cell, first, by_steps(done.reward, done.agent, cell.marks))
+    return _computed(cell, first, by_steps(done.reward, done.agent, cell.marks), began)
 
 
 def stepped(cell: Cell, first: int, end: int, checkpoints: Path | None = None, every: float = EVERY) -> Computed:
     """The runs [first, end) of a cell that Python steps; a long one keeps in a folder how far it is."""
-    return _computed(cell, first, _stepped(cell, first, end, checkpoints, every))
+    began = time.perf_counter()
+    return _computed(cell, first, _stepped(cell, first, end, checkpoints, every), began)
 
 
-def _computed(cell: Cell, first: int, done: Result) -> Computed:
+def _shared_environment(cell: Cell) -> Environment:
+    """The environment of compiled runs, made once for all cells of a domain: they only read what it tells of itself."""
+    try:
+        key = json.dumps(cell.domain_params, sort_keys=True)
+    except TypeError:  # a date, which TOML has and JSON has not
+        return cell.setting.environment()
+    return _made(cell.domain, key, cell.plugins, cell.code)
+
+
+@lru_cache(maxsize=2)
+def _made(domain: str, params: str, plugins: tuple[str, ...], code: str) -> Environment:
+    """`code` names the code that makes it."""
+    import_plugins(plugins)
+    env: Environment = make_domain(domain, **json.loads(params))
+    return env
+
+
+def _computed(cell: Cell, first: int, done: Result, began: float) -> Computed:
     held, data, columns, about = encoded(cell, first, done)
-    return cell.code, held, data, result_of([(slice(None), columns, about)])
+    result = result_of([(slice(None), columns, about)])
+    return Computed(cell.code, held, data, result, time.perf_counter() - began)
 
 
 def _stepped(cell: Cell, first: int, end: int, checkpoints: Path | None, every: float) -> Result:

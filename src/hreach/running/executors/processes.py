@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
 
 T = TypeVar("T")
-_STILLBORN = 3  # workers in a row that die before they have begun: the next one would too
+_BY_OTHERS = (-9, -15)  # exit codes of processes that were killed, by somebody or for want of memory
+# Workers in a row that end before they have begun: the next one would too. Those that somebody kills may have been
+# unlucky, above all on a busy machine, where to begin takes seconds.
+_STILLBORN, _KILLED = 3, 20
 _PATIENCE = 2.0  # seconds that a worker has to end
 
 
@@ -35,7 +38,7 @@ class Processes:
         self.count = workers(count)
         self._workers: list[Worker] = []
         self._announced: Synchronized[int] | None = None
-        self._stillborn = 0
+        self._stillborn = 0  # of `_KILLED`; one that ends by itself counts for several
 
     def __enter__(self) -> Self:
         return self
@@ -117,8 +120,8 @@ class Processes:
         self._workers.remove(worker)
         how = worker.end(_PATIENCE)
         if not worker.ready:
-            self._stillborn += 1
-            if self._stillborn >= _STILLBORN:
+            self._stillborn += 1 if worker.process.exitcode in _BY_OTHERS else -(-_KILLED // _STILLBORN)
+            if self._stillborn >= _KILLED:
                 raise WorkerDiedError(f"worker processes die before they have begun ({how})")
         elif worker.tasks:
             worker.tasks[0].deaths += 1

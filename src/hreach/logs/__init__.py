@@ -1,0 +1,1 @@
+"""Learning from logs: rows that somebody else's behaviour left, counted in one pass."""
