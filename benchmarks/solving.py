@@ -4,9 +4,9 @@
     OMP_WAIT_POLICY=passive .venv-peers/bin/python benchmarks/solving.py [states ...]
 
 Everybody is given the same CSR arrays and solves to the same error, conversion into a form of its own included. The
-programs take turns in one process, everything compiled before; the times are medians of 5 turns (3 from 10^6 states
-on), the ratios those of medians. The error of every value is bounded here from its residual, by scipy, whatever the
-program says of it. Writes benchmarks/SOLVING.md.
+programs take turns in one process, everything compiled before; the times are medians of 5 turns, fewer once a
+problem has taken a minute, the ratios those of medians. The error of every value is bounded here from its residual, by
+scipy, whatever the program says of it. Writes benchmarks/SOLVING.md.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from hreach.domains.gridworld import Gridworld
 
 Array = NDArray[np.float64]
 ERROR = 0.01
+ENOUGH = 60.0  # seconds, after which no further turn begins
 SIZES = (10_000, 100_000, 1_000_000)
 GAMMAS = (0.95, 0.99)
 LISTS = 3e6  # entries up to which mdpsolver is tried: it takes lists of Python's
@@ -135,12 +136,15 @@ def measured(given: Given) -> tuple[dict[str, float], dict[str, float]]:
     tried = {n: p for n, p in PROGRAMS.items() if n != "mdpsolver" or given.data.size <= LISTS}
     seconds: dict[str, list[float]] = {name: [] for name in tried}
     errors, alone = dict.fromkeys(tried, 0.0), list[float]()
-    for _ in range(5 if len(given.R) < 10**6 else 3):
+    began = time.perf_counter()
+    for turn in range(5):
+        if turn and time.perf_counter() - began > ENOUGH:
+            break
         for name, program in tried.items():
             gc.collect()
-            began = time.perf_counter()
+            start = time.perf_counter()
             value = program(given)
-            seconds[name].append(time.perf_counter() - began)
+            seconds[name].append(time.perf_counter() - start)
             errors[name] = max(errors[name], error(given, value))
             if name == "mdpsolver":
                 alone.append(Alone.seconds)
@@ -178,7 +182,7 @@ def main() -> None:
                     row = f"| {make.__name__} | {states:,} | {gamma:g} | {name} | {each:.3g} | {each / unit:.2f} "
                     lines.append(row + f"| {errors[name]:.4f} |")
                     print(lines[-1], flush=True)
-    Path(__file__).with_name("SOLVING.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+                Path(__file__).with_name("SOLVING.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -23,12 +23,13 @@ from hreach.guarantees.stopping import Aim, Certified
 from hreach.journal import schema
 from hreach.journal.journal import Journal
 from hreach.models.counts import Counts
+from hreach.models.sparse_counts import SparseCounts
 from hreach.problems.truth import known_reward_of, truth_of
 from hreach.protocols import Acts, AnyPlanner, Floats, Optimism, State, Until
 from hreach.registry import Params
 from hreach.running.loop import run
 
-Learner = Agent[Counts, Optimism, AnyPlanner]
+Learner = Agent[Counts | SparseCounts, Optimism, AnyPlanner]
 
 
 class Noted:
@@ -139,7 +140,7 @@ def _made(domain: str, name: str, options: Params, seed: int) -> tuple[Any, Lear
 
 def counting(agent: object, name: str | None = None) -> Learner:
     """The agent, if it counts; `name` is what the user calls it."""
-    if not isinstance(agent, Agent) or not isinstance(agent.model, Counts):
+    if not isinstance(agent, Agent) or not isinstance(agent.model, Counts | SparseCounts):
         named = type(agent).__name__ if name is None else name
         raise InputError(f"agent is {named!r}, but must be one that counts transitions to be certified.")
     return agent
@@ -151,6 +152,10 @@ def _check_fits(agent: Learner, asked: Asked, freeze: bool) -> None:
     if freeze:
         learnt = agent.model.problem.reward is None
         require(not learnt, "--freeze", freeze, "left out where the reward is learnt")
+        thin = isinstance(agent.model, SparseCounts)
+        require(
+            not thin, "--freeze", freeze, "left out with sparse counts: what is watched is counted in a dense table"
+        )
 
 
 def _known(domain: str | None, reward: Path | None, gamma: float | None) -> tuple[Floats, float, bool]:

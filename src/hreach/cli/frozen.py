@@ -9,6 +9,7 @@ from hreach.guarantees.certificate import Certificate
 from hreach.guarantees.certificate_picture import Look
 from hreach.guarantees.certify import certify_counts, greedy
 from hreach.models.counts import Counts
+from hreach.models.sparse_counts import SparseCounts
 from hreach.protocols import AnyPlanner, Environment, Info, Ints, Optimism, State
 from hreach.randomness.seeding import run_seeds
 from hreach.running.loop import run
@@ -38,7 +39,7 @@ class Frozen:
 
 def frozen(
     env: Environment,
-    agent: Agent[Counts, Optimism, AnyPlanner],
+    agent: Agent[Counts | SparseCounts, Optimism, AnyPlanner],
     steps: int,
     seed: int,
     title: str,
