@@ -252,7 +252,7 @@ def test_the_studies_of_a_page_are_valid(page: str) -> None:
 
 def test_no_page_is_left_out() -> None:
     """These pages have examples; so many blocks and commands have an output to compare."""
-    names = "agents ask-and-tell choosing-h continuous explore guarantees in-and-out local-planning logs quickstart"
+    names = "agents ask-and-tell certificates choosing-h continuous explore guarantees in-and-out local-planning logs quickstart"
     manual = {f"docs/{name}.md" for name in names.split()}
     assert set(WITH_PYTHON) == {"README.md", "CONTRIBUTING.md", "docs/your-own.md", "docs/replication.md", *manual}
     assert {"README.md", "CONTRIBUTING.md", "docs/quickstart.md", "docs/guarantees.md"} <= set(WITH_COMMANDS)
