@@ -13,7 +13,7 @@ from hreach.guarantees.audit.lived import lived
 from hreach.guarantees.audit.record import known_problem
 from hreach.guarantees.evidence import Evidence
 from hreach.guarantees.sets import confidence_sets
-from hreach.kernels.robust_nearest import most_share
+from hreach.kernels.robust_rooms import most_share
 from hreach.planners import robust as planner
 from hreach.planners.robust import Robust, Sets
 from hreach.problems.ranges import ValueRange

@@ -16,6 +16,7 @@ from gymnasium.error import DependencyNotInstalled
 
 from hreach.errors import InputError, shown
 from hreach.exploring.spaces import Naming
+from hreach.problems.spaces import space_of
 from hreach.protocols import Environment, Info, State
 from hreach.running.numbering import Name
 from hreach.running.stepping import not_a_step, plain, reset
@@ -40,7 +41,7 @@ class Guarded:
         self.env, self.naming, self.actions = env, naming, actions
         self.action_space = spaces.Discrete(len(actions))
         self.course = Course()
-        self._space = getattr(env, "action_space", None)
+        self._space = space_of(env, "action_space")
 
     def reset(self, *, seed: int | None = None, options: dict[str, object] | None = None) -> tuple[Name, Info]:
         """Begin an episode."""
@@ -71,7 +72,7 @@ class Guarded:
         if isinstance(reward, float | np.floating) and not isfinite(reward):
             raise self._no_number(float(reward))
         paid, terminated, truncated = plain(reward, terminated, truncated)
-        if getattr(self.env, "action_space", None) is not self._space:
+        if space_of(self.env, "action_space") is not self._space:
             self._same_actions()
         course = self.course
         course.steps += 1
@@ -81,7 +82,7 @@ class Guarded:
         return self.naming(observation), paid, terminated, truncated, info
 
     def _same_actions(self) -> None:
-        now = getattr(self.env, "action_space", None)
+        now = space_of(self.env, "action_space")
         if now != self._space:
             raise InputError(
                 f"action_space has become {shown(now)}, but must stay {shown(self._space)}: keep all actions, and let "

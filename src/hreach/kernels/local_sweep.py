@@ -1,9 +1,9 @@
 """Sweeps over all that was met, for when the queue would take longer: a tight tolerance, gamma near 1, all is new.
 
 Values stand as numbers at x meanwhile. A sweep of improvement (Jacobi) is followed by sweeps with the actions that it
-chose (Gauss and Seidel, to and fro) and by leaps: modified policy iteration. Where the rows of these actions sum to
-gamma, the constant part of TV - V is no error, for it says by how much all values are off. Nothing is claimed here:
-afterwards every state is looked at, and waits if it has to.
+chose (`local_evaluate`): modified policy iteration. Where the rows of these actions sum to gamma, the constant part of
+TV - V is no error, for it says by how much all values are off. Nothing is claimed here: afterwards every state is
+looked at, and waits if it has to.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from hreach.compiling import Formula, compiled, inlined
+from hreach.kernels.local_evaluate import back_up, evaluate
 from hreach.kernels.local_level import level_of_numbers
 from hreach.kernels.local_lines import look_at
 from hreach.kernels.local_links import add_key
@@ -19,17 +20,14 @@ from hreach.kernels.local_rows import begin_line, edge_weight, sum_line
 from hreach.kernels.local_state import (
     AFTER,
     CLOSED,
-    COUNT,
     FLAGS,
     FROM,
-    HIGH,
     LOW,
     MAX_X,
     MEAN_X,
     NEXT_FROM,
     OWN_X,
     PLANNED,
-    QA,
     QB,
     SUM_A,
     SUM_B,
@@ -43,27 +41,8 @@ from hreach.kernels.local_state import (
     X,
 )  # fmt: skip
 
-ENOUGH, MOST = 0.1, 10  # pairs of these sweeps end when their change has fallen so far, or after so many
+ENOUGH = 0.1  # sweeps with the best pairs end when their change has fallen so far
 IMPROVEMENTS = 100  # then the queue goes on: rounding may keep sweeps from ending
-
-
-@inlined
-def _backup(rule: LocalRule, arena: Arena, lines: Lines, p: int, x: float) -> tuple[float, float]:
-    """(Q of a pair, of the numbers in column A, what it gains where all of them, but not x, gain 1)."""
-    q, untried = lines.q, arena.tally[p, COUNT] == 0
-    total = weights = 0.0
-    best = 0.0 if rule.ends else -np.inf
-    e = arena.tally[p, FROM]
-    while e > 0:
-        weight, v = 1.0 if untried else edge_weight(arena, e - 1), lines.value[arena.edge[e - 1, TO], A]
-        total += weight * v
-        weights += weight
-        best = max(best, v)
-        e = arena.edge[e - 1, NEXT_FROM]
-    gain = q[p, G] * weights + (q[p, QB] if rule.mode == OWN_X else 0.0)
-    if rule.mode != OWN_X:
-        best = x
-    return q[p, QA] + q[p, G] * total + (q[p, QB] * best if q[p, QB] > 0.0 else 0.0), gain
 
 
 @inlined
@@ -74,7 +53,7 @@ def _improve(rule: LocalRule, arena: Arena, lines: Lines) -> tuple[float, float,
     for i in range(lines.tick[PLANNED]):
         best, chosen, share = -np.inf, 0, 0.0
         for p in range(i * rule.actions, (i + 1) * rule.actions):
-            found, row = _backup(rule, arena, lines, p, x)
+            found, row = back_up(rule, arena, lines, p, x)
             if found > best:
                 best, chosen, share = found, p + 1, row
                 if moves and rule.mode != OWN_X:
@@ -88,74 +67,6 @@ def _improve(rule: LocalRule, arena: Arena, lines: Lines) -> tuple[float, float,
         lines.link[i, AFTER] = chosen
         low, high = min(low, best - value[i, A]), max(high, best - value[i, A])
     return low, high, whole
-
-
-@inlined
-def _relax(rule: LocalRule, arena: Arena, lines: Lines, backwards: bool) -> None:
-    """One sweep of Gauss and Seidel over A with the best pairs; what was met first comes first, or last."""
-    states = lines.tick[PLANNED]
-    x, _ = level_of_numbers(rule, arena, lines, A)
-    for k in range(states):
-        i = states - 1 - k if backwards else k
-        if lines.link[i, AFTER] > 0:
-            lines.value[i, A], _ = _backup(rule, arena, lines, lines.link[i, AFTER] - 1, x)
-
-
-@inlined
-def _compare(lines: Lines, whole: bool) -> tuple[float, float]:
-    """How much A has moved from LOW, its constant part aside, and the share of that in the move before, from HIGH."""
-    value, low, high, both, square = lines.value, np.inf, -np.inf, 0.0, 0.0
-    for i in range(lines.tick[PLANNED]):
-        change, last = value[i, A] - value[i, LOW], value[i, LOW] - value[i, HIGH]
-        low, high = min(low, change), max(high, change)
-        both += change * last
-        square += last * last
-    return 0.5 * (high - low) if whole else max(abs(low), abs(high)), both / square if square > 0.0 else 0.0
-
-
-@inlined
-def _keep(lines: Lines, place: int, where: int) -> None:
-    """Column `where` <- column `place`."""
-    for i in range(lines.tick[PLANNED]):
-        lines.value[i, where] = lines.value[i, place]
-
-
-@inlined
-def _leap(lines: Lines, share: float) -> None:
-    """A goes where it ends if each move, the last one from LOW, is that share of the one before; HIGH: from where."""
-    for i in range(lines.tick[PLANNED]):
-        value = lines.value[i]
-        value[HIGH] = value[A]
-        value[A] += share / (1.0 - share) * (value[A] - value[LOW])
-        value[LOW] = value[A]
-
-
-@inlined
-def _evaluate(rule: LocalRule, arena: Arena, lines: Lines, whole: bool, enough: float) -> int:
-    """A becomes the value of the best pairs, nearly; how many pairs of sweeps that took.
-
-    A leap after which values move more than before it is taken back, and there is no other one then.
-    """
-    before, leapt, trusted = np.inf, False, True
-    _keep(lines, A, LOW)
-    _keep(lines, A, HIGH)
-    for k in range(1, MOST + 1):
-        _relax(rule, arena, lines, True)
-        _relax(rule, arena, lines, False)
-        moved, share = _compare(lines, whole)
-        if leapt and moved > before:
-            _keep(lines, HIGH, A)
-            trusted = False
-        elif moved <= enough:
-            return k
-        leapt = trusted and k % 2 == 0 and k < MOST and 0.0 < share < 1.0 - 1e-4
-        before = moved
-        if leapt:
-            _leap(lines, share)
-        else:
-            _keep(lines, LOW, HIGH)
-            _keep(lines, A, LOW)
-    return MOST
 
 
 @inlined
@@ -178,7 +89,7 @@ def _solve(rule: LocalRule, arena: Arena, lines: Lines) -> float:
         cost += 1.0
         if rule.gamma * off <= aim:
             break
-        cost += 2.0 * _evaluate(rule, arena, lines, whole, max(ENOUGH * off, 0.5 * aim)) / rule.actions
+        cost += 2.0 * evaluate(rule, arena, lines, whole, max(ENOUGH * off, 0.5 * aim)) / rule.actions
     return cost
 
 

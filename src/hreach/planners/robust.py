@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hreach.compiling import resolved
-from hreach.kernels import radius, robust_gap, robust_nearest, robust_solve
+from hreach.kernels import radius, robust_box, robust_gap, robust_nearest, robust_rooms, robust_solve
 from hreach.kernels.robust import Extreme, Rows
 from hreach.kernels.robust_solve import ALLIES, DENSE, FIXED, SAFEST
 from hreach.protocols import Floats, Ints
@@ -114,7 +114,7 @@ class Robust:
     def reachable(self, h: float, prior: float, optimistic: Floats) -> Floats:
         """U^d_h, (S + 1,), from V~_h: the smaller of two bounds on P^{d*}.u in every pair.
 
-        The box (`hreach.kernels.robust_nearest`), and, with w = n/(n + prior + h) and rho the share of P^{d*} that may
+        The box (`hreach.kernels.robust_box`), and, with w = n/(n + prior + h) and rho the share of P^{d*} that may
         lie above P,
 
             P^{d*}.u <= P.u + rho (max u - min u),
@@ -147,7 +147,7 @@ class Robust:
             self.sets.rows, self.sets.high, float(h), float(prior), room, spare, policy, order, mark, value,
             self._found["reach"], self._gap, self._matrix, self._tolerance,
         )  # fmt: skip
-        machine("box_fixed_point", robust_nearest.box_fixed_point, arguments)(*arguments)
+        machine("box_fixed_point", robust_box.box_fixed_point, arguments)(*arguments)
         return value
 
     def last_reach(self) -> Floats:
@@ -222,5 +222,5 @@ def _rooms(sets: Sets, h: float, prior: float) -> tuple[Floats, Floats]:
         rows.first, rows.seen, rows.total, sets.ceiling, float(h), float(prior), 1.0 / float(rows.copies.sum()),
         float(min(h, sets.outcomes / 4)), rows.open, room, spare,
     )  # fmt: skip
-    machine("rooms", robust_nearest.rooms, arguments)(*arguments)
+    machine("rooms", robust_rooms.rooms, arguments)(*arguments)
     return room, spare

@@ -8,9 +8,14 @@ from hreach.errors import InputError, shown
 from hreach.protocols import State
 
 
+def space_of(env: object, name: str) -> object:
+    """A space of an environment; None if it has none of this name."""
+    return getattr(env, name, None)
+
+
 def size_of(env: object, name: str) -> int:
     """How many elements a space of an environment has; they are numbered from 0."""
-    space = getattr(env, name, None)
+    space = space_of(env, name)
     if isinstance(space, Discrete) and space.start == 0:
         return int(space.n)
     advice = "give a TabularMDP, or number its elements from 0 with a wrapper"
