@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import Formula, inlined
+from hreach.compiling import Formula, inlined, merged
 from hreach.kernels.local_state import (
     EDGES,
     HASTY,
@@ -46,7 +46,7 @@ def _hasty(lines: Lines) -> bool:
     return bool((lines.number[HASTY] < lines.number[PATIENT]) != other)
 
 
-@inlined
+@merged
 def patience(rule: LocalRule, arena: Arena, lines: Lines) -> float:
     """How many edges the queue may touch before sweeps take its place."""
     if rule.way == QUEUE_ONLY or rule.budget > 0:
@@ -56,7 +56,7 @@ def patience(rule: LocalRule, arena: Arena, lines: Lines) -> float:
     return (SHORT if _hasty(lines) else LONG) * _of_sweeps(rule, arena, lines)
 
 
-@inlined
+@merged
 def sweeps_due(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """Sweep, and remember what that takes."""
     taken = sweep_all(formula, rule, arena, lines)
@@ -66,7 +66,7 @@ def sweeps_due(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) ->
     number[ROUNDS] += 0.5 * (taken - number[ROUNDS])
 
 
-@inlined
+@merged
 def remember_effort(rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """A plan is done: if it was slow, what it took is remembered for the way that it went."""
     number, count = lines.number, lines.tick

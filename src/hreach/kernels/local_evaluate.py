@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import inlined
+from hreach.compiling import inlined, merged
 from hreach.kernels.local_level import level_of_numbers
 from hreach.kernels.local_rows import edge_weight
 from hreach.kernels.local_state import (
@@ -51,7 +51,7 @@ def back_up(rule: LocalRule, arena: Arena, lines: Lines, p: int, x: float) -> tu
     return q[p, QA] + q[p, G] * total + (q[p, QB] * best if q[p, QB] > 0.0 else 0.0), gain
 
 
-@inlined
+@merged
 def _relax(rule: LocalRule, arena: Arena, lines: Lines, backwards: bool) -> None:
     """One sweep of Gauss and Seidel over A with the best pairs; what was met first comes first, or last."""
     states = lines.tick[PLANNED]
@@ -62,7 +62,7 @@ def _relax(rule: LocalRule, arena: Arena, lines: Lines, backwards: bool) -> None
             lines.value[i, A], _ = back_up(rule, arena, lines, lines.link[i, AFTER] - 1, x)
 
 
-@inlined
+@merged
 def _compare(lines: Lines, whole: bool) -> tuple[float, float]:
     """How much A has moved from LOW, its constant part aside, and the share of that in the move before, from HIGH."""
     value, low, high, both, square = lines.value, np.inf, -np.inf, 0.0, 0.0
@@ -74,14 +74,14 @@ def _compare(lines: Lines, whole: bool) -> tuple[float, float]:
     return 0.5 * (high - low) if whole else max(abs(low), abs(high)), both / square if square > 0.0 else 0.0
 
 
-@inlined
+@merged
 def _keep(lines: Lines, place: int, where: int) -> None:
     """Column `where` <- column `place`."""
     for i in range(lines.tick[PLANNED]):
         lines.value[i, where] = lines.value[i, place]
 
 
-@inlined
+@merged
 def _leap(lines: Lines, share: float) -> None:
     """A goes where it ends if each move, the last one from LOW, is that share of the one before; HIGH: from where."""
     for i in range(lines.tick[PLANNED]):
@@ -91,7 +91,7 @@ def _leap(lines: Lines, share: float) -> None:
         value[LOW] = value[A]
 
 
-@inlined
+@merged
 def evaluate(rule: LocalRule, arena: Arena, lines: Lines, whole: bool, enough: float) -> int:
     """A becomes the value of the best pairs, nearly; how many pairs of sweeps that took.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import inlined
+from hreach.compiling import inlined, merged
 from hreach.kernels.local_links import largest_key
 from hreach.kernels.local_state import (
     KNOWN,
@@ -20,7 +20,7 @@ from hreach.kernels.local_state import (
 )  # fmt: skip
 
 
-@inlined
+@merged
 def _best_reward(rule: LocalRule, s: int) -> float:
     best = -np.inf
     for a in range(rule.actions):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import inlined
+from hreach.compiling import inlined, merged
 from hreach.kernels.local_links import dequeue, enqueue, set_span
 from hreach.kernels.local_state import (
     CLOSED,
@@ -59,7 +59,7 @@ def _holds(rule: LocalRule, lines: Lines, i: int, pair: int, x: float, allowed: 
     return True
 
 
-@inlined
+@merged
 def _find_span(rule: LocalRule, lines: Lines, i: int, pair: int, allowed: float) -> tuple[float, float]:
     """x from .. to for which `_holds`, found by where each line leaves what is allowed."""
     q, a, b = lines.q, lines.value[i, A], lines.value[i, B]
@@ -97,7 +97,7 @@ def keep_span(rule: LocalRule, lines: Lines, i: int, pair: int) -> None:
     set_span(lines, i, low, high)
 
 
-@inlined
+@merged
 def _span_of_constant(rule: LocalRule, lines: Lines, i: int, allowed: float) -> None:
     """The span of a state worth the cap (or 0, closed): until its best action is worth less than that."""
     value, q = lines.value, lines.q

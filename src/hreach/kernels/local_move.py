@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import compiled, inlined
+from hreach.compiling import compiled, inlined, merged
 from hreach.kernels.local_lines import best_line, look_at
 from hreach.kernels.local_links import day_of, enqueue, set_span
 from hreach.kernels.local_state import (
@@ -28,7 +28,7 @@ from hreach.kernels.local_state import (
 )  # fmt: skip
 
 
-@inlined
+@merged
 def _expire(rule: LocalRule, arena: Arena, lines: Lines, column: int, day: int, x: float) -> None:
     """Look at the states whose span ends on this day, before x is reached."""
     value, i = lines.value, lines.calendar[0 if column == DOWN else 1, day]

@@ -6,7 +6,7 @@ and x is within LAG_SHARE tolerance of what it stands for, so max |TV - V| <= to
 
 from __future__ import annotations
 
-from hreach.compiling import Formula, compiled, formula_at, inlined
+from hreach.compiling import Formula, compiled, formula_at, inlined, merged
 from hreach.kernels.local_effort import patience, remember_effort, sweeps_due
 from hreach.kernels.local_level import where_x
 from hreach.kernels.local_lines import best_line, keep_span, look_at
@@ -54,7 +54,7 @@ from hreach.kernels.local_state import (
 )  # fmt: skip
 
 
-@inlined
+@merged
 def _welcome(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """States that were met since the last plan: what an untried state is worth."""
     while lines.tick[PLANNED] < arena.size[KNOWN]:
@@ -80,7 +80,7 @@ def _welcome(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> N
         look_at(rule, arena, lines, i)
 
 
-@inlined
+@merged
 def _update(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines, i: int) -> None:
     """V(s) <- max_a Q(s, a), and what that changes is pushed to the pairs that lead here."""
     number, value, q = lines.number, lines.value, lines.q
@@ -115,7 +115,7 @@ def _update(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines, i: in
     lines.tick[WORK] += 1 + work
 
 
-@inlined
+@merged
 def _scrub(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """Compute one row anew from its counts, in turn: pushes round."""
     pairs = lines.tick[PLANNED] * rule.actions
@@ -132,7 +132,7 @@ def _scrub(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> Non
             look_at(rule, arena, lines, p // rule.actions)
 
 
-@inlined
+@merged
 def _catch_up(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """What the model has learnt since the last plan."""
     _welcome(formula, rule, arena, lines)

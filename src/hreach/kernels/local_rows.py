@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import Formula, inlined
+from hreach.compiling import Formula, inlined, merged
 from hreach.kernels.local_state import (
     COUNT,
     ENDED,
@@ -48,7 +48,7 @@ def edge_weight(arena: Arena, e: int) -> float:
     return float(arena.edge[e, TIMES])
 
 
-@inlined
+@merged
 def row_terms(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines, pair: int) -> tuple[float, float]:
     """(w, r with its bonus) of a pair, from its counts; r infinite: nothing is known here."""
     total = float(arena.tally[pair, COUNT])
@@ -70,7 +70,7 @@ def row_terms(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines, pai
     return w, bonus
 
 
-@inlined
+@merged
 def share_of_one(rule: LocalRule, arena: Arena, pair: int, w: float) -> float:
     """gamma (1 - w) / n; where nothing was seen of a pair that knows its next states, as if each was seen once."""
     n = arena.tally[pair, COUNT]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import Formula, compiled, inlined
+from hreach.compiling import Formula, compiled, merged
 from hreach.kernels.local_evaluate import back_up, evaluate
 from hreach.kernels.local_level import level_of_numbers
 from hreach.kernels.local_lines import look_at
@@ -45,7 +45,7 @@ ENOUGH = 0.1  # sweeps with the best pairs end when their change has fallen so f
 IMPROVEMENTS = 100  # then the queue goes on: rounding may keep sweeps from ending
 
 
-@inlined
+@merged
 def _improve(rule: LocalRule, arena: Arena, lines: Lines) -> tuple[float, float, bool]:
     """LOW <- T A, and the best pairs; least and largest change, whether the rows of all best pairs sum to gamma."""
     value, low, high, whole = lines.value, np.inf, -np.inf, not rule.ends
@@ -69,7 +69,7 @@ def _improve(rule: LocalRule, arena: Arena, lines: Lines) -> tuple[float, float,
     return low, high, whole
 
 
-@inlined
+@merged
 def _solve(rule: LocalRule, arena: Arena, lines: Lines) -> float:
     """Numbers in column A whose residual is a quarter of the tolerance; how many sweeps of improvement it took.
 
@@ -93,7 +93,7 @@ def _solve(rule: LocalRule, arena: Arena, lines: Lines) -> float:
     return cost
 
 
-@inlined
+@merged
 def _lines_again(rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """From numbers to lines at x: slopes are those of the best pairs."""
     value, x, states = lines.value, lines.number[X], lines.tick[PLANNED]
