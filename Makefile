@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/installed
+TESTS  := $(firstword $(wildcard /dev/shm) $(TMPDIR) /tmp)
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: install test lint lower-bounds reproduce bench bench-peers bench-rlberry faults docs clean
@@ -16,8 +17,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PIP) -e '.[dev,docs]'
 	@touch $@
 
+# In memory where there is such a place, with one thread for each process, and with compiled files kept whatever the
+# shell says: hundreds of tests start a process of their own.
 test: install
-	$(BIN)/python -m pytest
+	TMPDIR=$(TESTS) OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
 lint: install
 	$(BIN)/ruff check .

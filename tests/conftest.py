@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,22 @@ import pytest
 from hreach import kernels
 
 KernelPlan = Callable[[Any, float], tuple[int, float, bool]]
+
+# Files that take longest, those that wait for others most in between: begun first, so that nobody is alone at the end.
+LONG = (
+    "faults/test_killed_parents", "running/test_executors", "planners/test_local", "test_docs", "faults/test_orders",
+    "faults/test_killed_workers", "cli/test_cli", "running/test_checkpoint", "test_own_package", "faults/test_kill",
+    "test_protocols", "agents/test_tabular_agents", "cli/test_studies_commands", "compiling/test_caching",
+    "faults/test_full_disks", "cli/test_cli_places", "agents/test_linear_agents_on_a_tree", "agents/test_linear_agents",
+    "faults/test_hostile", "guarantees/audit/test_audit", "studies/test_work", "planners/test_robust",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files come first; the order of all others, and within a file, stays."""
+    tests = Path(__file__).parent
+    place = {tests / f"{name}.py": i for i, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path, len(LONG)))
 
 
 @pytest.fixture

@@ -124,7 +124,7 @@ CHANGES: list[tuple[str, dict[str, Any], str, Any, Any]] = [
     ("pac-rmdp", {}, "h", 2, "growing"),
     ("pac-rmdp", {}, "h", "growing", "adaptive"),
     ("pac-rmdp", {"h": "growing"}, "c", 0.5, 3.0),
-    ("pac-rmdp", {"h": "lifetime"}, "lifetime", 400, 4_000),
+    ("pac-rmdp", {"h": "lifetime"}, "lifetime", 400, 800),
     ("pac-rmdp", {"h": "lifetime", "lifetime": 400}, "models", 2, 32),
     ("pac-rmdp", {"h": "lifetime", "lifetime": 400}, "belief", 0.01, 0.9),
     ("pac-rmdp", {"h": 1}, "gamma", 0.5, 0.95),

@@ -386,8 +386,9 @@ def test_a_report_of_nothing_is_refused(
         assert stopped.value.code == 2
         return capfd.readouterr().err.splitlines()[-1]
 
+    monkeypatch.chdir(tmp_path)
     for folder in ("empty", "none"):
-        assert re.search(r"DIR is '.*', but must be a folder in which a study was finished\.$", says(tmp_path / folder))
+        assert f"DIR is '{folder}', but must be a folder in which a study was finished." in says(folder)
     assert not (tmp_path / "none").exists()
     assert "study is 'god', which is not known; did you mean 'good'?" in says(tmp_path / "out", "god")
     record.write_bytes(whole[:-20])

@@ -93,7 +93,7 @@ def undisturbed(study: Path, out: Path, options: list[str]) -> float:
 @pytest.mark.parametrize(
     ("executor", "times"),
     [
-        ("processes", 2),
+        ("processes", 1),
         pytest.param("processes", 50, marks=pytest.mark.faults),
         pytest.param("dask", 10, marks=pytest.mark.faults),
     ],

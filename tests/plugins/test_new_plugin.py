@@ -58,10 +58,11 @@ def test_a_name_that_cannot_be_one_is_refused(name: str, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_written_over(tmp_path: Path) -> None:
-    new_plugin("my-lab", tmp_path)
-    with pytest.raises(InputError, match=r"folder is .*my-lab', but must be a new one"):
-        new_plugin("my-lab", tmp_path)
-    with pytest.raises(InputError, match=r"folder is .*, but must be one that exists"):
-        new_plugin("my-lab", tmp_path / "nowhere")
+def test_nothing_is_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    new_plugin("my-lab", Path())
+    with pytest.raises(InputError, match=r"folder is 'my-lab', but must be a new one"):
+        new_plugin("my-lab", Path())
+    with pytest.raises(InputError, match=r"folder is 'nowhere', but must be one that exists"):
+        new_plugin("my-lab", Path("nowhere"))
     assert [path.name for path in tmp_path.iterdir()] == ["my-lab"]

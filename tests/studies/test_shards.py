@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -18,7 +21,7 @@ from hreach import InputError
 from hreach.studies.grid import Cell
 from hreach.studies.maker import maker
 from hreach.studies.results import Episode, Phase, Result
-from hreach.studies.shards import file_digest
+from hreach.studies.shards import _array, _values, file_digest
 from hreach.studies.stepped import by_steps
 from hreach.studies.store import Store
 
@@ -190,3 +193,44 @@ def test_what_was_damaged_and_deleted_is_missing(store: Store) -> None:
 def test_a_result_tells_who_computed_it(store: Store) -> None:
     assert store.read(STEPS.id, 6).makers == [maker()]
     assert set(maker()) == {"hreach", "Python", "Machine"}
+
+
+COLUMNS = {
+    "of numbers": np.array([1.5, -0.0, np.nan]),
+    "of every other number": np.arange(8, dtype=np.int32)[::2],
+    "of truths": np.array([True, False, True]),
+    "of texts": np.array(["chain", "", "Gérard", "chain"]),
+    "of one text": np.array(["x", "x"]),
+    "without rows": np.zeros(0),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_is_what_pyarrow_makes_of_it(name: str) -> None:
+    values = COLUMNS[name]
+    found = _array(values)
+    found.validate(full=True)
+    assert found.equals(pa.array(values)) or np.isnan(values).any()
+    back = _values(pa.chunked_array([found]))
+    assert (back.dtype, back.tobytes()) == (values.dtype, values.tobytes())
+
+
+def test_shards_are_written_and_read_without_pandas(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from pathlib import Path
+import numpy as np
+from hreach.studies.grid import Cell
+from hreach.studies.stepped import by_steps
+from hreach.studies.store import Store
+cell = Cell("chain", {{}}, "pac-rmdp", {{"h": 8}}, steps=30, seed=3)
+store = Store(Path({str(tmp_path)!r}))
+store.write(cell, 0, by_steps(np.ones((3, 30)), {{"origin": "given", "constants": {{"h": 8.0}}}}))
+assert store.read(cell.id, 3) is not None
+print("pandas" in sys.modules)
+import pyarrow
+pyarrow.array(np.zeros(1))
+print("pandas" in sys.modules)
+"""
+    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert said.split() == ["False", "True"]

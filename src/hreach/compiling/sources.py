@@ -32,7 +32,7 @@ def closure(path: Path) -> set[Path]:
         source = left.pop()
         if source not in found:
             found.add(source)
-            left += imported(source)
+            left += _own_imported(source) if PACKAGE in source.parents else imported(source)
     return found
 
 
@@ -53,7 +53,8 @@ def _stamp(path: Path) -> bytes:
     return digest.digest()
 
 
-_own_stamp = cache(_stamp)  # the package does not change under a process; a user's file in a notebook may
+# The package does not change under a process; a user's file in a notebook may.
+_own_stamp, _own_imported = cache(_stamp), cache(imported)
 
 
 def _files(module: str) -> list[Path]:

@@ -98,22 +98,38 @@ def _parse(data: bytes) -> tuple[Columns, str, str]:
     return columns, metadata[b"hreach"].decode(), metadata[b"sha256"].decode()
 
 
+# Arrays are handed over as bytes: `pa.array` and `to_numpy` import pandas where there is one, half a second a process.
+
+
 def _array(values: Column) -> pa.Array:
-    """A column for a file; texts, which are few and often repeated, by way of their numbers."""
-    if values.dtype.kind != "U":
-        return pa.array(values)
-    if len(values) and (values == values[0]).all():
-        return pa.repeat(str(values[0]), len(values))
+    """A column for a file."""
+    if values.dtype.kind == "U":
+        return _texts(values)
+    if values.dtype.kind == "b":
+        return _array(values.view(np.uint8)).cast(pa.bool_())
+    whole = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(whole.dtype), whole.size, [None, pa.py_buffer(whole)])
+
+
+def _texts(values: Column) -> pa.Array:
+    """Texts, which are few and often repeated, by way of their numbers."""
     texts, numbers = np.unique(values, return_inverse=True)
-    return pa.array(texts).take(pa.array(numbers))
+    encoded = [str(text).encode() for text in texts]
+    ends = np.zeros(len(values) + 1, dtype=np.int32)
+    np.cumsum(np.array([len(text) for text in encoded], dtype=np.int32)[numbers], out=ends[1:])
+    letters = b"".join([encoded[i] for i in numbers])
+    return pa.Array.from_buffers(pa.string(), len(values), [None, pa.py_buffer(ends), pa.py_buffer(letters)])
 
 
 def _values(column: pa.ChunkedArray) -> Column:
     """A column of a file; texts by way of their numbers, too."""
-    if not pa.types.is_string(column.type):
-        return np.asarray(column.to_numpy())
-    coded = column.combine_chunks().dictionary_encode()
-    return np.asarray(np.array(coded.dictionary.to_pylist())[coded.indices.to_numpy()])
+    whole = column.combine_chunks()
+    if pa.types.is_string(whole.type):
+        coded = whole.dictionary_encode()
+        return np.asarray(np.array([text.as_py() for text in coded.dictionary])[np.from_dlpack(coded.indices)])
+    if pa.types.is_boolean(whole.type):
+        return np.from_dlpack(whole.cast(pa.uint8())).astype(bool)
+    return np.array(np.from_dlpack(whole))
 
 
 def _checksum(text: str, columns: Mapping[str, Column]) -> str:
