@@ -129,6 +129,8 @@ def _values(column: pa.ChunkedArray) -> Column:
         return np.asarray(np.array([text.as_py() for text in coded.dictionary])[np.from_dlpack(coded.indices)])
     if pa.types.is_boolean(whole.type):
         return np.from_dlpack(whole.cast(pa.uint8())).astype(bool)
+    if not pa.types.is_primitive(whole.type):
+        raise ValueError(f"a column is of {whole.type}")
     return np.array(np.from_dlpack(whole))
 
 
