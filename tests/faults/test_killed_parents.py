@@ -43,7 +43,7 @@ class Survived(NamedTuple):
 def survive(
     study: Path, out: Path, log: Path, options: list[str], rng: random.Random, longest: float, most: int
 ) -> Survived:
-    """Kill the study at random moments, and begin it again, until it is finished; after so many kills it is left alone."""
+    """Kill the study at random moments, so many times at most, and begin it again, until it is finished."""
     kills, undone = 0, 0.0
     while kills < most:
         before = done_runs(log).total()
