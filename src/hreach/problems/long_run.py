@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from hreach.problems.arrays import Array, Sparse
 from hreach.problems.solving import solved_sparse
@@ -22,6 +21,8 @@ from hreach.problems.solving import solved_sparse
 
 def long_run(chain: Sparse, start: Array) -> Array:
     """The share of time in each state, (S,), of a chain (S, S), sparse, from the distribution `start` (S,)."""
+    from scipy.sparse.csgraph import connected_components  # takes longer to import than all of this file
+
     matrix = sparse.csr_array(chain)
     matrix.eliminate_zeros()
     classes, label = connected_components(matrix, directed=True, connection="strong")

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from hreach.problems.arrays import Array, Ints, Matrix, Sparse
 
@@ -36,6 +35,8 @@ def solved(chain: Matrix, reward: Array, gamma: float) -> Array:
 
 def solved_sparse(system: Sparse, right: Array) -> Array:
     """x with system x = right, shapes (N, N), sparse, and (N,)."""
+    from scipy.sparse.linalg import splu  # a third of the time in which hreach is imported, and not needed to run
+
     return np.asarray(splu(sparse.csc_matrix(system)).solve(right), dtype=np.float64)
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from hreach.agents.tables import TableAgent
 from hreach.errors import whole
@@ -70,6 +69,8 @@ class Rollouts:
         return np.asarray(paid @ self._discount)
 
     def _half_width(self, values: NDArray[np.float64]) -> float:
+        from scipy.special import stdtrit  # takes a tenth of a second to import
+
         error = values.std(ddof=1) / math.sqrt(len(values))
         return float(stdtrit(len(values) - 1, (1 + LEVEL) / 2) * error)
 

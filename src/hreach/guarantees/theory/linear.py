@@ -33,7 +33,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import zeta
 
 from hreach.errors import at_least, discount, positive, whole
 from hreach.guarantees.theory.bound import (
@@ -97,6 +96,8 @@ def interval_failure(calls: ArrayLike, delta: ArrayLike, h: ArrayLike = 1) -> Ar
     `hreach.reach.interval.varsigma`); the sum over M = 1, ..., calls tends to delta/2 from below. 0 for h = 0, where
     the interval is empty and right.
     """
+    from scipy.special import zeta  # takes a tenth of a second to import
+
     M, d, x = np.broadcast_arrays(check_steps("calls", calls), check_any_delta(delta), check_samples("h", h))
     later = np.asarray(zeta(2.0, np.floor(M) + 1), dtype=np.float64)
     return np.where(x > 0, d / 2 * (1 - later * 6 / np.pi**2), 0.0)
