@@ -1,6 +1,8 @@
 """Sweeps, the queue, and the way that takes less: microseconds of CPU time per step, over sizes, gammas and tolerances.
 
-python benchmarks/local_auto.py [SECONDS]
+    python benchmarks/local_auto.py [SECONDS [STATES ...]]
+
+Without numbers of states it writes benchmarks/LOCAL_AUTO.md.
 
 Each cell is the same run three times, with `way` "queue", "sweeps" and "both", compared after as many steps as the
 slowest made in SECONDS; then, without a prior, the dense table. `auto` is what planner="auto" chooses.
@@ -10,12 +12,14 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import hreach
 from hreach.agents.parts import chosen_parts
+from hreach.files import write_text
 from hreach.planners.local import Local
 from hreach.problems.mdp import TabularMDP
 from hreach.randomness.streams import run_streams
@@ -76,13 +80,16 @@ def least(*curves: np.ndarray) -> np.ndarray:
     return np.asarray(np.min([c[:pieces] for c in curves], axis=0))
 
 
+HEAD = (
+    "| domain | agent | states | gamma | tolerance, of the range | steps | queue | sweeps | both | dense | "
+    "auto / best |\n" + "|---" * 11 + "|"
+)
+
+
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.5
-    print(
-        "| domain | agent | states | gamma | tolerance, of the range | steps | queue | sweeps | both | dense | "
-        "auto / best |\n" + "|---" * 11 + "|"
-    )
-    worst = 0.0
+    print(HEAD)
+    worst, rows = 0.0, []
     warm = hreach.make_domain("garnet", states=30, seed=1).mdp()
     for way in ("queue", "sweeps", "both"):
         for name, params in (("pac-rmdp", {"h": 2.0}), ("greedy", {})):
@@ -109,12 +116,17 @@ def main() -> None:
                         ratio = auto / min(found.values())
                         worst = max(worst, ratio)
                         numbers = " | ".join(f"{found[k]:.2f}" if k in found else "" for k in (*curves, "dense"))
-                        print(
-                            f"| {label} | {name} | {mdp.states} | {gamma} | {share:g} | {steps} | {numbers} | "
-                            f"{ratio:.2f} |",
-                            flush=True,
-                        )
+                        cells = f"{label} | {name} | {mdp.states} | {gamma} | {share:g} | {steps} | {numbers}"
+                        rows.append(f"| {cells} | {ratio:.2f} |")
+                        print(rows[-1], flush=True)
     print(f"\nworst {worst:.2f}")
+    if not sys.argv[2:]:
+        words = (
+            "Made by `python benchmarks/local_auto.py`: microseconds of CPU time per step of the same run, by the",
+            "queue alone, by sweeps alone, by whichever seems to take less, and over a dense table, one thread. `auto`",
+            f'is what `planner="auto"` chooses; it takes {worst:.2f} times the best of these at most.',
+        )
+        write_text(Path(__file__).with_name("LOCAL_AUTO.md"), "\n".join([*words, "", HEAD, *rows]) + "\n")
 
 
 if __name__ == "__main__":
