@@ -82,8 +82,18 @@ def compiled(function: F) -> F:
     return _njit(function)
 
 
+def inner(function: F) -> F:
+    """`compiled`, for compiled callers alone: what reads a dozen arrays out of Python's tuples is much to compile."""
+    return _inner(function)
+
+
 def inlined(function: F) -> F:
-    """`compiled`, and merged into its compiled callers: passing a dozen arrays costs more than a sweep."""
+    """`inner`, and merged into its compiled callers: passing a dozen arrays costs more than a sweep."""
+    return _inner(function, forceinline=True)
+
+
+def inlined_too(function: F) -> F:
+    """`inlined`, and Python can call it as well."""
     return _njit(function, forceinline=True)
 
 
@@ -100,7 +110,19 @@ def inlined_with(*freedom: str) -> Callable[[F], F]:
 
     "contract" fuses a b + c into one rounding; "reassoc" and "nsz" let a sum be taken in another, fixed order.
     """
-    return functools.partial(_njit, forceinline=True, fastmath=set(freedom))
+    return functools.partial(_inner, forceinline=True, fastmath=set(freedom))
+
+
+def _inner(function: F, **options: object) -> F:
+    """Without what Python would need to call it; numba itself would then jump to an address that is none."""
+    dispatcher: Untyped = _njit(function, no_cpython_wrapper=True, **options)
+
+    def refuse(*args: object, **named: object) -> None:
+        raise TypeError(f"{function.__name__} can be called by compiled functions only")
+
+    dispatcher._compile_for_args = refuse  # what a call from Python comes to where no compiled version is known,
+    dispatcher._insert = lambda *version: None  # and none is made known: compiled callers look elsewhere
+    return dispatcher  # type: ignore[no-any-return]
 
 
 def _njit(function: F, **options: object) -> F:

@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hreach.compiling import Array, announcing, compiled, inlined
+from hreach.compiling import Array, announcing, compiled, inlined, inlined_too
 from hreach.errors import at_least, require
 
 Six = tuple[float, float, float, float, float, float]
@@ -209,7 +209,7 @@ def _plus(y: Six, a: float, k: Six) -> Six:
     )
 
 
-@inlined
+@inlined_too
 def _rates(e1: float, e2: float, p: Array) -> Rates:
     """The constants of the equations under this treatment, in the order in which `_slope` takes them apart."""
     infect1, infect2 = (1.0 - e1) * p[2], (1.0 - p[5] * e1) * p[6]
@@ -224,7 +224,7 @@ def _immune(p: Array) -> Six:
     return (p[14], p[15], p[16], p[17], p[18], p[19])
 
 
-@inlined
+@inlined_too
 def _slope(x: Six, rates: Rates) -> Six:
     """x'."""
     l1, d1, i1, l2, d2, i2, delta, m1, m2, made, c, lost1, lost2, lE, bE, Kb, dE, Kd, deltaE = rates
@@ -240,7 +240,7 @@ def _slope(x: Six, rates: Rates) -> Six:
     )
 
 
-@inlined
+@inlined_too
 def _eliminate(x: Six, g: float, rates: Rates) -> Elimination:
     """W = g I - J(x) taken apart once for the six systems W k = b of a step.
 
@@ -287,7 +287,7 @@ def _eliminate(x: Six, g: float, rates: Rates) -> Elimination:
     )
 
 
-@inlined
+@inlined_too
 def _solve(w: Elimination, b: Six) -> Six:
     """k with W k = b."""
     p1, q1, p2, q2, u1, u2, f1, f2, v1, v2, w1, w2, s1, s2, made, gain, a, n, d, e = w

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, at, compiled, inlined
+from hreach.compiling import Array, at, inlined, inner
 from hreach.kernels.lanes import load, plus, store, times
 
 
-@compiled
+@inner
 def sort_by(target: Array, order: NDArray[np.int64]) -> None:
     """Order of the states by target, lowest first (insertion: warm from the last call, so nearly sorted)."""
     for i in range(1, order.size):
@@ -35,7 +35,7 @@ def end_at_best(reward: Array, s: int, a: int) -> float:
     return best
 
 
-@compiled
+@inner
 def _ball_gain(
     mean: Array, i: int, radius: float, target: Array, order: NDArray[np.int64], gone: float, parting: float,
     best_end: float,
@@ -65,7 +65,7 @@ def _ball_gain(
     return gain
 
 
-@compiled
+@inner
 def _backup_per_transition(
     mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float,
     value: Array, q: Array, target: Array, order: NDArray[np.int64], ends: bool,
@@ -86,7 +86,7 @@ def _backup_per_transition(
             q[i] += _ball_gain(mean, i, radius[i], target, order, gone[i], parting[i], best_end)
 
 
-@compiled
+@inner
 def _add_ball_gains(
     mean: Array, gone: Array, radius: Array, gamma: float, value: Array, q: Array, order: NDArray[np.int64], ends: bool
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, compiled, inlined, inner
 from hreach.compiling.pointers import flags_at, floats_at
 from hreach.kernels.solve import eliminate
 from hreach.kernels.state import FINEST
@@ -99,7 +99,7 @@ def _solve(
     eliminate(matrix, value)
 
 
-@compiled
+@inner
 def _sharpen(
     counts: Array, ended: Array, total: Array, reward_sum: Array, terminal: NDArray[np.bool_], reward: Array,
     middle: float, gamma: float, tolerance: float, value: Array, matrix: Array, residual: float, ends: bool,

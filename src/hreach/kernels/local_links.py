@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import compiled, inlined
+from hreach.compiling import inlined, inner
 from hreach.kernels.local_state import (
     AFTER,
     DAYS,
@@ -165,7 +165,7 @@ def raise_key(lines: Lines, i: int) -> None:
         _rise(lines, lines.link[i, PLACE])
 
 
-@compiled
+@inner
 def largest_key(lines: Lines, size: int) -> float:
     """max A / (1 - B)."""
     value, heap = lines.value, lines.heap

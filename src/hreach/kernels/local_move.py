@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import compiled, inlined, merged
+from hreach.compiling import inlined, inner, merged
 from hreach.kernels.local_lines import best_line, look_at
 from hreach.kernels.local_links import day_of, enqueue, set_span
 from hreach.kernels.local_state import (
@@ -61,7 +61,7 @@ def move(rule: LocalRule, arena: Arena, lines: Lines, to: float) -> None:
             _expire(rule, arena, lines, UP, d, to)
 
 
-@compiled
+@inner
 def _widen(rule: LocalRule, arena: Arena, lines: Lines) -> None:
     """x has left the calendar: one that is wider, and every span anew."""
     clear_spans(lines)
@@ -69,7 +69,7 @@ def _widen(rule: LocalRule, arena: Arena, lines: Lines) -> None:
         look_at(rule, arena, lines, i)
 
 
-@compiled
+@inner
 def clear_spans(lines: Lines) -> None:
     """No span ends, in a calendar that x is inside of."""
     number, value = lines.number, lines.value
@@ -81,7 +81,7 @@ def clear_spans(lines: Lines) -> None:
         value[i, LOW], value[i, HIGH] = number[LOWEST], number[HIGHEST]
 
 
-@compiled
+@inner
 def clear_queue(lines: Lines) -> None:
     """Nobody waits."""
     lines.queue[:] = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import Formula, compiled, merged
+from hreach.compiling import Formula, inner, merged
 from hreach.kernels.local_evaluate import back_up, evaluate
 from hreach.kernels.local_level import level_of_numbers
 from hreach.kernels.local_lines import look_at
@@ -114,7 +114,7 @@ def _lines_again(rule: LocalRule, arena: Arena, lines: Lines) -> None:
             sum_line(rule, arena, lines, p)
 
 
-@compiled
+@inner
 def sweep_all(formula: Formula, rule: LocalRule, arena: Arena, lines: Lines) -> float:
     """Bring all values up to date; how many sweeps of improvement that took."""
     value, number, states = lines.value, lines.number, lines.tick[PLANNED]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, inlined, inner
 from hreach.kernels.backup import sweep
 from hreach.kernels.solve import eliminate, greedy_model
 from hreach.kernels.state import FINEST, PIECE
 
 
-@compiled
+@inner
 def any_ball(radius: Array) -> bool:
     """Whether some pair's model may be moved within a ball."""
     for i in range(radius.size):  # noqa: SIM110 (compiled: a generator would not be)

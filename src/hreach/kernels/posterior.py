@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import compiled, merged
+from hreach.compiling import compiled, inner, merged
 from hreach.kernels.optimistic import close
 from hreach.kernels.state import Rule, Seen, Table
 from hreach.randomness.streams import uniform
@@ -33,7 +33,7 @@ def gamma_variate(shape: float, stream: NDArray[np.uint64]) -> float:
     return boosted(shape, uniform(stream) if 0.0 < shape < 1.0 else 0.0, stream)
 
 
-@compiled
+@inner
 def boosted(shape: float, u: float, stream: NDArray[np.uint64]) -> float:
     """`gamma_variate` whose size, for a shape below 1, u in [0, 1) decides: Gamma(shape + 1) (1 - u)^(1/shape)."""
     if shape <= 0.0:
@@ -51,7 +51,7 @@ def boosted(shape: float, u: float, stream: NDArray[np.uint64]) -> float:
             return float(boost * d * v)
 
 
-@compiled
+@inner
 def draw_reward(rule: Rule, seen: Seen, s: int, a: int, stream: NDArray[np.uint64]) -> float:
     """R(s, a) as it is known, a draw of it where it is learnt, or 0 where it depends on s' (`draw_pair` adds that)."""
     if rule.reward.shape[0] > 0:
@@ -89,7 +89,7 @@ def draw_pair(rule: Rule, seen: Seen, table: Table, s: int, a: int, stream: NDAr
     b.base[i] = base + pays
 
 
-@compiled
+@inner
 def draw_all(rule: Rule, seen: Seen, table: Table, stream: NDArray[np.uint64]) -> None:
     """A model of every pair, drawn from the posterior."""
     states, actions = seen.total.shape

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled
+from hreach.compiling import Array, compiled, inner
 
 TERMS = (
     512  # of the mixture over sizes of the support; what is left out makes the set larger, by at most 1/TERMS in Mix
@@ -15,7 +15,7 @@ TERMS = (
 ENOUGH = 1e-13
 
 
-@compiled
+@inner
 def _log_sizes(n: float, seen: int, outcomes: int) -> float:
     """ln of the sum over k = seen .. outcomes of w_k C(S-K, k-K)/C(S, k) Gamma(k/2)/Gamma(n + k/2), S = outcomes.
 
@@ -62,7 +62,7 @@ def radii(
         beta[i] = log_inverse + entropy - mix
 
 
-@compiled
+@inner
 def _least_share(p: float, b: float) -> float:
     """The lower root q of kl(p | q) = b: the least weight of an outcome of frequency p in its set.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined, merged
+from hreach.compiling import Array, compiled, inlined, inlined_too, merged
 
 CLOSE = 1e-10  # the search for nu ends where its slope is below this share of b: the bound is then off by its square
 FINEST = 2e-15  # or below this, where doubles end
@@ -128,7 +128,7 @@ def widest(
     return x, float(np.exp(logs - budget)), inverse
 
 
-@inlined
+@inlined_too
 def highest(value: Array, sign: float, states: int, ends: bool) -> int:
     """The state, or the end, of the largest sign * value; value[S] = 0 is that of the end."""
     best = states if ends else 0

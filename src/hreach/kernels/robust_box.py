@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined, merged
+from hreach.compiling import Array, compiled, inlined, inner, merged
 from hreach.kernels.robust import Extreme, Rows
 from hreach.kernels.robust_solve import TURNS, improve, settle
 
@@ -35,7 +35,7 @@ def _best_without(
     return best, aim, pay
 
 
-@compiled
+@inner
 def box_pair(
     rows: Rows, i: int, base: float, h: float, prior: float, room: Array, spare: float, value: Array, mean: float,
     order: NDArray[np.int64], mark: NDArray[np.int64], found: Extreme, gap: Array,
@@ -106,7 +106,7 @@ def _sort(value: Array, order: NDArray[np.int64]) -> None:
         order[k] = j
 
 
-@compiled
+@inner
 def box_backup(
     rows: Rows, base: Array, h: float, prior: float, room: Array, spare: Array, value: Array,
     order: NDArray[np.int64], mark: NDArray[np.int64], found: Extreme, gap: Array,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, merged
+from hreach.compiling import Array, compiled, inner, merged
 from hreach.kernels.robust import Extreme, Rows, backup_pair, best_unseen, highest
 from hreach.kernels.solve import eliminate
 
@@ -94,7 +94,7 @@ def _eliminated(rows: Rows, policy: NDArray[np.int64], found: Extreme, value: Ar
     eliminate(matrix, value[:states])
 
 
-@compiled
+@inner
 def settle(
     rows: Rows, policy: NDArray[np.int64], found: Extreme, value: Array, tolerance: float, matrix: Array
 ) -> None:

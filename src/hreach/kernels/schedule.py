@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, Formula, Schedule, compiled, merged
+from hreach.compiling import Array, Formula, Schedule, inner, merged
 from hreach.kernels.lookahead import lookahead_at
 from hreach.kernels.optimistic import refresh_all, refresh_pair
 from hreach.kernels.planning import any_ball, plan_arrays
@@ -48,7 +48,7 @@ def revise(
     return rule.asks_certainty or changed != 0.0
 
 
-@compiled
+@inner
 def _clear(constants: Array) -> None:
     flat = constants.reshape(constants.size)
     for i in range(flat.size):

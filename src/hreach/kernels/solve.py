@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hreach.compiling import Array, compiled, inlined
+from hreach.compiling import Array, inlined, inner
 from hreach.kernels.backup import end_at_best, sort_by
 
 
@@ -22,7 +22,7 @@ def _aim(reward: Array, s: int, a: int, gamma: float, value: Array, target: Arra
     return best
 
 
-@compiled
+@inner
 def greedy_model(
     mean: Array, gone: Array, parting: Array, reach: Array, base: Array, radius: Array, reward: Array, gamma: float,
     cap: float, value: Array, q: Array, target: Array, order: NDArray[np.int64], matrix: Array, actions: int,
@@ -100,7 +100,7 @@ def greedy_model(
         matrix[s, states] = paid
 
 
-@compiled
+@inner
 def eliminate(matrix: Array, value: Array) -> None:
     """Solve the system by Gaussian elimination; rows are diagonally dominant, so no pivoting is needed."""
     states = value.size

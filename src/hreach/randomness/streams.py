@@ -9,7 +9,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from hreach.compiling import Untyped, announcing, compiled, inlined
+from hreach.compiling import Untyped, announcing, compiled, inlined_too
 from hreach.errors import require
 from hreach.randomness.seeding import AGENT, check_seed, seed_words
 
@@ -30,7 +30,7 @@ _MULTIPLIER_HIGH = np.uint64(0x2360ED051FC65DA4)
 _MULTIPLIER_LOW = np.uint64(0x4385DF649FCCF645)
 
 
-@inlined
+@inlined_too
 def uniform(stream: NDArray[np.uint64]) -> float:
     """Next double in [0, 1) of PCG64 (O'Neill 2014), equal to `numpy.random.Generator.random`; steps `stream`."""
     high, low = stream[0], stream[1]
