@@ -211,7 +211,7 @@ def main() -> None:
         words = (
             f"Made by `.venv-peers/bin/python benchmarks/local_rivals.py` ({said}): {MODELS} successive models, each",
             f"one count further, brought up to date after each; certified to {100 * ERROR:g} % of the range of values;",
-            "one thread, CPU time in one process. Ratios are of the time for a model; the slow ones are asked for fewer.",
+            "one thread, CPU time in one process. Ratios are of the time for a model; slow ones are asked for fewer.",
         )
         write_text(Path(__file__).with_name("LOCAL_RIVALS.md"), "\n".join([*words, "", HEAD, *rows]) + "\n")
 
