@@ -128,9 +128,9 @@ def test_control_characters_and_newlines_do_not_reach_the_drawing(tmp_path: Path
 def test_a_figure_tells_where_the_names_of_its_lines_are(tmp_path: Path) -> None:
     """A window that holds every name and its sample, and nothing of the axes."""
     figure = chain()
-    figure.canvas.draw()
     told = re.search(r'data-names="(\S+) (\S+) (\S+) (\S+)"', save(figure, tmp_path, "chain"))
     assert told is not None
+    figure.canvas.draw()
     left, top, width, height = map(float, told.groups())
     points, tall = 72 / figure.dpi, figure.get_size_inches()[1] * 72
     for box in label_boxes(figure).values():
@@ -295,3 +295,20 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         average_reward_figure([Band("b", good.steps[::-1], good.mean, good.low, good.high)], title="", optimal=1)
     with pytest.raises(ValueError, match="optimal"):
         average_reward_figure([good], title="", optimal=float("inf"))
+
+
+def test_a_png_is_made_where_it_lacks_or_is_of_another_drawing_and_left_alone_otherwise(tmp_path: Path) -> None:
+    save(chain(), tmp_path, "name")
+    png, svg = tmp_path / "name.png", tmp_path / "name.svg"
+    first, there = png.read_bytes(), svg.read_bytes()
+    png.write_bytes(b"as it was")
+    save(chain(), tmp_path, "name")
+    assert (png.read_bytes(), svg.read_bytes()) == (b"as it was", there)
+    save(chain(title="Another"), tmp_path, "name")
+    assert png.read_bytes() not in (first, b"as it was")
+    assert svg.read_bytes() != there
+    png.unlink()
+    save(chain(), tmp_path, "name")
+    png.unlink()
+    save(chain(), tmp_path, "name")
+    assert (png.read_bytes(), svg.read_bytes()) == (first, there)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hreach.errors import require
 from hreach.statistics.scores import Array, Scores, equal_weights, strata_of
 
+Parts = NDArray[np.float64] | NDArray[np.int64]
 Aggregate = Callable[[Array], Array]  # weights (samples, runs) -> (samples, rows)
 
 
@@ -29,16 +31,30 @@ def iqm_under_weights(values: Array) -> Aggregate:
 
     def aggregate(weights: Array) -> Array:
         found = np.empty((len(weights), values.shape[1]))
+        parts, part = _in_parts(weights)
         for row in range(values.shape[1]):
-            middle = np.take(weights, order[:-1, row], axis=1)
-            np.cumsum(middle, axis=1, out=middle)
-            middle *= 2
+            below = np.take(parts, order[:-1, row], axis=1)
+            np.cumsum(below, axis=1, out=below)
+            middle = np.multiply(below, 2 * part, dtype=np.float64)
             middle -= 0.5
             np.clip(middle, 0, 1, out=middle)
             found[:, row] = ascending[-1, row] - middle @ gaps[:, row]
         return found
 
     return aggregate
+
+
+def _in_parts(weights: Array) -> tuple[Parts, float]:
+    """(parts, part) with weights = parts times part; whole numbers of 1/runs where the weights are such.
+
+    Those of bootstrap samples are, unless strata differ in size. A sum of whole numbers takes a tenth of the time: none
+    of its steps waits for a rounding.
+    """
+    runs = weights.shape[1]
+    whole = np.rint(weights * runs)
+    if np.abs(weights * runs - whole).max() <= 1e-9:
+        return whole.astype(np.int64), 1 / runs
+    return weights, 1.0
 
 
 AGGREGATES: dict[str, Callable[[Array], Aggregate]] = {"mean": mean_under_weights, "iqm": iqm_under_weights}

@@ -21,17 +21,21 @@ DRAWING = "figure_1"  # what matplotlib calls the whole drawing
 def save(figure: Figure, folder: Path, name: str) -> str:
     """Write name.svg and name.png; return the SVG element, ready to be put into a page beside others.
 
-    Every id carries a digest of the name: two figures in one page would otherwise draw with each other's shapes.
+    Every id carries a digest of the name: two figures in one page would otherwise draw with each other's shapes. Beside
+    the same name.svg, name.png is the picture already; to make it takes longer than all the rest.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise ValueError(f"a figure's name may hold letters, digits, '-' and '_' only, not {name!r}")
-    png, raw = encoded(figure, "png", salt=name), encoded(figure, "svg", salt=name)
+    raw = encoded(figure, "svg", salt=name)
     # Hundreds of references repeat the prefix, so it is short.
     prefix = f"fig-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
     svg = _inlinable(raw.decode("utf-8"), prefix, str(figure.get_label()), _names(figure))
     folder.mkdir(parents=True, exist_ok=True)
-    write_bytes(folder / f"{name}.svg", ('<?xml version="1.0" encoding="utf-8"?>\n' + svg).encode("utf-8"))
-    write_bytes(folder / f"{name}.png", png)
+    vectors, dots = folder / f"{name}.svg", folder / f"{name}.png"
+    data = ('<?xml version="1.0" encoding="utf-8"?>\n' + svg).encode("utf-8")
+    if not (dots.is_file() and vectors.is_file() and vectors.read_bytes() == data):
+        write_bytes(dots, encoded(figure, "png", salt=name))
+        write_bytes(vectors, data)
     return svg
 
 
