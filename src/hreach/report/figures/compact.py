@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 PLACES = 1  # of a coordinate: a twentieth of a point to either side is not seen
 _COMMAND = re.compile(r"([MLQCz])([^MLQCz]*)")  # all that matplotlib writes
@@ -52,8 +53,14 @@ def _path(commands: str) -> str:
 
 def _joined(tenths: Iterable[int]) -> str:
     """Numbers one after the other, a blank only where the next one has no sign."""
-    words = (f"{n / 10**PLACES:.{PLACES}f}".rstrip("0").rstrip(".") for n in tenths)
-    return " ".join(re.sub(r"^(-?)0\.", r"\1.", word) if word != "-0" else "0" for word in words).replace(" -", "-")
+    return " ".join(map(_word, tenths)).replace(" -", "-")
+
+
+@lru_cache(1 << 16)
+def _word(n: int) -> str:
+    """A number of tenths; most come again and again."""
+    word = f"{n / 10**PLACES:.{PLACES}f}".rstrip("0").rstrip(".")
+    return re.sub(r"^(-?)0\.", r"\1.", word) if word != "-0" else "0"
 
 
 def _rounded(text: str) -> str:
