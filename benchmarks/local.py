@@ -29,7 +29,7 @@ from hreach.drawing.palette import COLOURS
 from hreach.drawing.saving import save_as
 from hreach.files import write_text
 from hreach.kernels.local_run import walk_local
-from hreach.kernels.local_state import EDGES, SAMPLES
+from hreach.kernels.local_state import EDGES, SAMPLES, X
 from hreach.kernels.state import World
 from hreach.models.sparse_counts import SparseCounts
 from hreach.optimism.pac_rmdp import build
@@ -111,7 +111,7 @@ class TimedSteps(Steps):
 def recomputed(model: SparseCounts, planner: Local, h: float) -> tuple[float, float]:
     """(max |TV - V|, max |Q - its backup of V|) over the states that were met, from the counts, by plain NumPy.
 
-    The second is what pushes have rounded: a Q is V's backup but for that, however long ago its row was computed.
+    The second is what pushes have rounded: a Q is V's backup at x but for that, however long ago its row was computed.
     """
     planner.plan()
     arena, met = model.arena, model.met
@@ -122,11 +122,12 @@ def recomputed(model: SparseCounts, planner: Local, h: float) -> tuple[float, fl
     n = np.bincount(edge[:, 0], weights=edge[:, 2], minlength=4 * known)
     future = np.bincount(edge[:, 0], weights=edge[:, 2] * stored[edge[:, 1]], minlength=4 * known)
     reward = planner.rule.reward[met].reshape(-1)
-    q = reward + planner.rule.gamma * (future + h * value.max()) / (n + h)
-    kept = planner.action_values(met)
-    return float(np.abs(q.reshape(known, 4).max(axis=1) - stored).max()), float(
-        np.abs(q.reshape(known, 4) - kept).max()
+    at_best, at_x = (
+        (reward + planner.rule.gamma * (future + h * x) / (n + h)).reshape(known, 4)
+        for x in (value.max(), planner.lines.number[X])
     )
+    off = np.abs(at_best.max(axis=1) - stored).max()
+    return float(off), float(np.abs(at_x - planner.action_values(met)).max())
 
 
 def begin(world: World, reward: Floats, h: float, gamma: float, tolerance: float) -> TimedSteps:
