@@ -61,8 +61,11 @@ class Place:
         return gymnasium.make(self.id, disable_env_checker=True, **self.params)
 
     def truth(self) -> Truth:
-        env = self.make()
-        return Truth(env, (env.spec.max_episode_steps if env.spec else None) or 1 << 60)
+        """The table; once for each process."""
+        if self.name not in TRUTHS:
+            env = self.make()
+            TRUTHS[self.name] = Truth(env, (env.spec.max_episode_steps if env.spec else None) or 1 << 60)
+        return TRUTHS[self.name]
 
     @property
     def looks(self) -> list[int]:
@@ -75,6 +78,9 @@ PLACES = (
     Place("Taxi", "Taxi-v4", {}, 60_000),
     Place("CliffWalking", "CliffWalking-v1", {}, 5_000),
 )
+
+
+TRUTHS: dict[str, Truth] = {}
 
 
 class Truth:
@@ -102,12 +108,13 @@ class Truth:
         for _ in range(4000):
             value = (self.paid + GAMMA * self.goes_on @ value).max(axis=1)
         self.best = float(self.start @ value)
+        self._rows = sparse.csr_array(self.goes_on.reshape(-1, self.states))
 
     def share(self, policy: Ints) -> float:
         """1 - (V* - V) / |V*| where episodes begin."""
         rows = np.arange(self.states)
-        chain = sparse.csc_array(np.eye(self.states) - GAMMA * self.goes_on[rows, policy])
-        worth = float(self.start @ splu(chain).solve(self.paid[rows, policy]))
+        chain = sparse.eye_array(self.states) - GAMMA * self._rows[rows * self.actions + policy]
+        worth = float(self.start @ splu(sparse.csc_matrix(chain)).solve(self.paid[rows, policy]))
         return 1 - (self.best - worth) / abs(self.best)
 
 

@@ -202,6 +202,9 @@ def cells(kind: str, sizes: Iterable[int], error: bool) -> Iterator[Cell]:
                 yield cell
 
 
+TICKS = (0.2, 0.3, 0.5, 1, 2, 3, 5)
+
+
 def picture(found: dict[str, list[Cell]], path: Path) -> None:
     """Microseconds per step over |S|."""
     with own_style():
@@ -215,6 +218,8 @@ def picture(found: dict[str, list[Cell]], path: Path) -> None:
                     label = f"{kind}, h = {h:g}, γ = {gamma}"
                     axes.plot(sizes, means, marker + line, color=colour, markersize=4, linewidth=1.3, label=label)
         axes.set(xscale="log", yscale="log", xlabel="states", ylabel="microseconds per step")
+        axes.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        axes.set_yticks([], minor=True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
         save_as(figure, path)

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from hreach.drawing.canvas import canvas, own_style
 from hreach.drawing.palette import BLUE, GREY, INK, RULE, SHADE, SKY
@@ -77,6 +78,8 @@ def _draw_map(
     axes.set_title(title, loc="left", fontsize=10, color=INK)
     axes.tick_params(labelsize=8)
     axes.set_facecolor(SHADE)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
     if readings:
         axes.set_xlabel("bin of the first reading", fontsize=8)
         axes.set_ylabel("bin of the second", fontsize=8)

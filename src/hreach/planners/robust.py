@@ -73,7 +73,7 @@ class Robust:
         """L^pi, (S + 1,)."""
         value = self.plain(policy) if start is None else start.copy()
         self._solve(self.sets.low, self.sets.floor, -1.0, -1.0, 0.0, FIXED, policy, value, "lower")
-        return value
+        return self._in_range(value)
 
     def safest(self, policy: Ints, start: Floats) -> tuple[Floats, Ints]:
         """The policy of the largest lower value, from this one and its L on; L of it, (S + 1,)."""
@@ -81,7 +81,7 @@ class Robust:
         if not self.sets.any_vector:
             return value, chosen
         self._solve(self.sets.low, self.sets.floor, -1.0, -1.0, 0.0, SAFEST, chosen, value, "lower")
-        return value, chosen
+        return self._in_range(value), chosen
 
     def upper(self, policy: Ints, start: Floats | None = None) -> tuple[Floats, Floats]:
         """U, (S + 1,), and its backup UQ, (N,); `policy` is where to begin."""
@@ -91,6 +91,11 @@ class Robust:
         found = self._found["upper"]
         self._backup(self.sets.high, self.sets.ceiling, 1.0, -1.0, 0.0, value, "upper")
         return value, found.q
+
+    def _in_range(self, value: Floats) -> Floats:
+        """A lower bound that what the residual takes off has not made less than the least there is."""
+        np.maximum(value[:-1], self.sets.v_min, out=value[:-1], where=~self.sets.rows.closed)
+        return value
 
     def gap(self, policy: Ints, lower: Floats, floor: Floats, upper: Floats, upper_q: Floats) -> Floats:
         """D, (S + 1,), of L^pi, a lower bound of V* and U, all (S + 1,), and UQ, (N,)."""
