@@ -84,8 +84,9 @@ def test_a_file_in_the_place_of_a_folder_is_found_before_any_work(
 FULL = "but must be a folder that can be written (No space left on device); what was finished is kept and not computed"
 
 
-# Everything that is written, in this order; the record of a study at its beginning and at its end.
-WRITTEN = [".json", ".parquet", ".parquet", ".json", ".csv", ".svg", ".png", ".svg", ".png", ".html"]
+# Everything that is written, in this order: the record of a study at its beginning and at its end; a picture's PNG
+# first, because a PNG beside the same SVG is not drawn again.
+WRITTEN = [".json", ".parquet", ".parquet", ".json", ".csv", ".png", ".svg", ".png", ".svg", ".html"]
 
 
 @pytest.mark.parametrize("fails", range(len(WRITTEN)))
