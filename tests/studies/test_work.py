@@ -25,16 +25,6 @@ CELL = Cell("chain", {}, "pac-rmdp", {"h": 8}, steps=3000, seed=3)
 EPISODES = Cell("mountain-car", {}, "linear-pac-rmdp", {"h": 1}, steps=None, seed=3, episodes=6)
 
 
-class Lacking(Store):
-    """A store of which only the gaps are known."""
-
-    def __init__(self, gaps: list[Range]) -> None:
-        self.gaps = gaps
-
-    def missing(self, cell_id: str, runs: int) -> list[Range]:
-        return self.gaps
-
-
 CUTS = st.lists(st.integers(0, 5000), unique=True, max_size=12).map(sorted)
 GAPS = CUTS.map(lambda cuts: list(zip(cuts[::2], cuts[1::2], strict=False)))
 STEPS = st.sampled_from([1, 100, 3000, 7001, 40_000, 10**7])
@@ -46,7 +36,7 @@ def test_pieces_cover_what_is_missing_once_and_are_cut_at_multiples(
     gaps: list[Range], steps: int, compiled: bool, looks: bool
 ) -> None:
     cell = replace(CELL, steps=steps)
-    pieces = pending(Lacking(gaps), cell, 5000, compiled, looks)
+    pieces = pending(gaps, cell, compiled, looks)
     covered = [run for first, end in pieces for run in range(first, end)]
     assert covered == [run for first, end in gaps for run in range(first, end)]
     size = shard_runs(cell, compiled)

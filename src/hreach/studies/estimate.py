@@ -58,7 +58,7 @@ def estimate(study: Study, store: Store, runs: int | None = None) -> Estimate:
             if cell.agent not in tried:
                 tried[cell.agent] = _calibrated(cell)
             compiled, each, bytes_each = tried[cell.agent]
-            pieces = pending(store, cell, most, compiled, looks=study.until is not None)
+            pieces = pending(store.missing(cell.id, most), cell, compiled, looks=study.until is not None)
             left, shards = left + len(numbers), shards + len(pieces)
             seconds += each * len(numbers)
             size += bytes_each * len(numbers)

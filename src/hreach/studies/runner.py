@@ -100,8 +100,9 @@ class _Going:
             bounds = bounds_of(self.study)
             while shards := self._round(bounds):
                 self._compute(shards)
-        for cell in filter(self._whole, self.needed):
-            self._end(cell)
+        for cell in self.needed:
+            if cell not in self._results and self._whole(cell):
+                self._end(cell)
         return self._results
 
     def _begin(self) -> None:
@@ -126,7 +127,7 @@ class _Going:
     def _result(self, cell: str, runs: int) -> Result:
         """What was computed here, if that is all of it; else what the store holds."""
         parts = sorted(self._computed.pop(cell).items(), key=lambda part: part[0])
-        if [piece for piece, _ in parts] == self.store.held(cell) and parts[-1][0][1] == runs:
+        if _tiles([piece for piece, _ in parts], runs):
             return joined([part for _, part in parts])
         return self.store.read(cell, runs)
 
@@ -151,12 +152,13 @@ class _Going:
 
     def _pending(self) -> list[Shard]:
         """The shards that are missing; each is cut as its cell alone says."""
-        lacking = [self.cells[cell] for cell, runs in self.needed.items() if self.store.missing(cell, runs)]
+        gaps = {cell: missing for cell, runs in self.needed.items() if (missing := self.store.missing(cell, runs))}
+        lacking = [self.cells[cell] for cell in gaps]
         self._compiled |= which_compiled(cell for cell in lacking if cell.id not in self._compiled)
         found = []
         for cell in lacking:
             compiled, looks = self._compiled[cell.id], self.study.until is not None
-            pieces = pending(self.store, cell, self.needed[cell.id], compiled, looks=looks)
+            pieces = pending(gaps[cell.id], cell, compiled, looks=looks)
             found += [(cell, piece) for piece in pieces if self.workers.take(cell.id, piece[0])]
         return found
 
@@ -178,6 +180,10 @@ class _Going:
 
     def _whole(self, cell: str) -> bool:
         return cell in self.needed and not self.store.missing(cell, self.needed[cell])
+
+    def _own(self, cell: str) -> bool:
+        """Whether all of a cell was computed and written here: the folder need not be looked at."""
+        return cell in self.needed and _tiles(sorted(self._computed[cell]), self.needed[cell])
 
     def _checkpoints(self, cell: Cell, piece: Range) -> Path | None:
         """Where a long run keeps how far it is, if workers see this folder and it can be saved; else that is said."""
@@ -217,5 +223,10 @@ class _Going:
         for progress in self._progress[cell]:
             progress(piece[1] - piece[0])
         self._left[cell] -= 1
-        if self._left[cell] == 0 and self.study.until is None and self._whole(cell):
+        if self._left[cell] == 0 and self.study.until is None and (self._own(cell) or self._whole(cell)):
             self._end(cell)
+
+
+def _tiles(pieces: Sequence[Range], runs: int) -> bool:
+    """Whether ranges in order are [0, runs), cut."""
+    return [0, *(end for _, end in pieces)] == [*(first for first, _ in pieces), runs]

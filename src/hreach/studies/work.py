@@ -23,7 +23,7 @@ from hreach.studies.grid import Cell
 from hreach.studies.identity import digest, normal
 from hreach.studies.results import Result, joined, result_of
 from hreach.studies.stepped import by_steps, run_stepped
-from hreach.studies.store import Range, Store, encoded
+from hreach.studies.store import Range, encoded
 from hreach.studies.until import LOOK
 
 # Steps of a shard: some tenths of a second of compiled code, or of Python.
@@ -59,14 +59,14 @@ def shard_runs(cell: Cell, compiled: bool) -> int:
     return max(1, (COMPILED_STEPS if compiled else STEPPED_STEPS) // cell.steps)
 
 
-def pending(store: Store, cell: Cell, runs: int, compiled: bool, looks: bool = False) -> list[Range]:
-    """The shards that the store lacks for the first `runs` runs of a cell, cut at multiples of their size.
+def pending(gaps: Iterable[Range], cell: Cell, compiled: bool, looks: bool = False) -> list[Range]:
+    """The shards of the runs of a cell that the store lacks, cut at multiples of their size.
 
     looks   where one looks at a row while it runs (`until.py`), no shard is longer than from one look to the next
     """
     size = shard_runs(cell, compiled)
     size = min(size, LOOK) if looks else size
-    return [piece for gap in store.missing(cell.id, runs) for piece in _pieces(*gap, size)]
+    return [piece for gap in gaps for piece in _pieces(*gap, size)]
 
 
 class Computed(NamedTuple):
