@@ -167,6 +167,22 @@ def test_the_commands(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "rows.parquet")["next"].to_pylist() == ["evening", "(end)"]
 
 
+def test_a_reward_outside_the_range_that_was_given_is_said_and_widens_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.hreach"
+    Journal.new(path, ACTIONS, r_min=0, r_max=2)
+
+    def tell(reward: str) -> str:
+        return succeed("tell", path, "--state", "a", "--action", "low", "--next", "a", f"--reward={reward}")
+
+    assert tell("2").strip() == "told, id 1"
+    assert Journal(path).ask("a").range_given
+    assert "9 is outside r_max = 2, which was given" in tell("9")
+    assert "-1 is outside r_min = 0, which was given" in tell("-1")
+    advice = Journal(path).ask("a")
+    assert (advice.reward_range, advice.range_given) == ((-1.0, 9.0), False)
+    assert "[-1, 9], by what was told" in succeed("ask", path, "--state", "a")
+
+
 def test_a_journal_is_certified_as_its_counts_are(journal: Journal) -> None:
     tell_some(journal, 500)
     found, mind = journal.certify(0.05, "morning"), journal.mind()

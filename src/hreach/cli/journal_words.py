@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from hreach.guarantees.certificate import short
 from hreach.journal.entries import Advice, Entry
 from hreach.journal.journal import Journal
+from hreach.journal.settings import Settings
 from hreach.protocols import Plain
 
 
@@ -13,15 +15,28 @@ def advice_as_text(advice: Advice, lifetime: int | None) -> str:
     known = "as given" if advice.range_given else "by what was told"
     lines = [
         f"{advice.action}   (id {advice.id})",
-        f"  value with optimism {advice.internal_value:.4g}; of the model as it is {advice.certain_value:.4g}",
+        f"  value with optimism {short(advice.internal_value)}; of the model as it is {short(advice.certain_value)}",
         f"  tried {_times(advice.tried)} in {advice.state}, of {advice.samples:,} told in all",
-        f"  certain, but for a probability 0.1: the policy is worth at least {advice.lower:.4g} here, none more than "
-        f"{advice.upper:.4g}",
+        f"  certain, but for a probability 0.1: the policy is worth at least {short(advice.lower)} here, none more "
+        f"than {short(advice.upper)}",
         f"  rewards are taken to lie in [{low:g}, {high:g}], {known}",
     ]
     if advice.past_lifetime:
         lines.append(f"  past the lifetime of {lifetime:,}: nothing is explored any more where h follows from it")
     return "\n".join(lines)
+
+
+def told_as_text(id: int, reward: float, settings: Settings) -> str:
+    """That a row is told, and whether its reward is one that cannot be, by the range that was given."""
+    low, high = settings.r_min, settings.r_max
+    bounds = {"r_min": low is not None and reward < low, "r_max": high is not None and reward > high}
+    outside = [f"{name} = {getattr(settings, name):g}" for name, is_outside in bounds.items() if is_outside]
+    if not outside:
+        return f"told, id {id}"
+    return (
+        f"told, id {id}\n  {reward:g} is outside {outside[0]}, which was given: a slip is taken out by `hreach void` "
+        "or `hreach undo`, else the range is wider from now on"
+    )
 
 
 def journal_as_text(journal: Journal, last: int) -> str:

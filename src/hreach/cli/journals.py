@@ -55,7 +55,8 @@ def new(
         seed=seed,
     ) as made:
         of = made.settings
-        print(f"{journal}: {len(of.actions)} actions, {len(of.states)} states known, h = {of.h}, gamma = {of.gamma:g}")
+        actions_known = f"{len(of.actions)} action{'s' * (len(of.actions) != 1)}"
+        print(f"{journal}: {actions_known}, {len(of.states)} states known, h = {of.h}, gamma = {of.gamma:g}")
 
 
 def ask(
@@ -95,11 +96,12 @@ def tell(
 
     Example: hreach tell run.hreach --id 1 --reward 3.2 --next evening
     """
+    from hreach.cli.journal_words import told_as_text
     from hreach.journal.journal import Journal
 
     with Journal(journal) as opened:
         row = opened.tell(reward, next, id=id, state=state, action=action, terminated=terminated, unit=unit)
-    print(json.dumps({"id": row}) if as_json else f"told, id {row}")
+    print(json.dumps({"id": row}) if as_json else told_as_text(row, reward, opened.settings))
 
 
 def void(

@@ -13,7 +13,7 @@ class Advice:
     internal_value       Q~(state, action), with optimism; certain_value: Q of the model as it is
     tried                how often this action was tried in this state
     lower, upper         the policy is worth at least `lower` here, and none more than `upper`, but for a probability .1
-    reward_range         what rewards are taken to lie in; range_given: whether that is as given, not as told so far
+    reward_range         what rewards are taken to lie in; range_given: whether that is as given, not wider or unknown
     samples              rows that it was learnt from; past_lifetime: whether these are as many as the lifetime
     """
 

@@ -84,7 +84,7 @@ class Journal:
         with schema.writing(self.path, self._connection):
             sql = "INSERT INTO rows (unit, state, action, recommended, asked_at) VALUES (?, ?, ?, 1, ?)"
             number = self._done("ask", self._connection.execute(sql, row).lastrowid)
-        given = self.settings.r_min is not None and self.settings.r_max is not None
+        given = mind.range == (self.settings.r_min, self.settings.r_max)
         return Advice(
             number, name, self.settings.actions[why.action], of, why.internal, why.certain, why.tried, why.lower,
             why.upper, mind.range, given, mind.tally.samples, mind.past,
