@@ -152,8 +152,26 @@ def test_the_range_is_what_was_given_and_what_was_seen(
     env.amounts = amounts
     found = hreach.explore(env, 200, **given)  # type: ignore[arg-type]
     assert found.agent.range == (low, high)
-    assert ("as given" if len(given) == 2 else "seen so far") in found.sentence()
-    assert any("widened" in note for note in found.notes) == (max(amounts) > given.get("r_max", np.inf))
+    widened = max(amounts) > given.get("r_max", np.inf)
+    assert ("as given" if len(given) == 2 and not widened else "seen so far") in found.sentence()
+    assert any("widened" in note for note in found.notes) == widened
+
+
+def test_a_certificate_takes_the_cap_for_granted_that_was_given() -> None:
+    lake = {"steps": 2000, "gamma": 0.99, "seed": 1}
+    free, capped = (hreach.explore("FrozenLake-v1", **lake, **more).certificate for more in ({}, {"v_max": 1.0}))  # type: ignore[arg-type]
+    assert free is not None
+    assert capped is not None
+    assert free.upper > 50
+    assert capped.upper == 1.0
+    assert capped.optimality_gap <= 1.0 - capped.lower
+    assert "no policy is worth more than 1, as given" in capped.assumes
+
+
+def test_no_optimum_is_above_what_rewards_allow() -> None:
+    cliff = hreach.explore("CliffWalking-v1", 500, gamma=0.99).certificate
+    assert cliff is not None
+    assert (cliff.bounds.upper <= 0).all()
 
 
 def test_widening_the_range_forgets_nothing() -> None:

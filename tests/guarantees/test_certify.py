@@ -17,7 +17,7 @@ from hreach.guarantees import certify
 from hreach.guarantees.audit.certificates import broken
 from hreach.guarantees.audit.lived import last_state, lived
 from hreach.guarantees.audit.record import known_problem
-from hreach.guarantees.certificate import Certificate
+from hreach.guarantees.certificate import Certificate, short
 from hreach.guarantees.certify import certify_counts, greedy
 from hreach.guarantees.limits import loss_terms
 from hreach.guarantees.sets import confidence_sets
@@ -408,3 +408,14 @@ def test_agents_say_what_is_wrong() -> None:
     linear = hreach.make_agent("linear-pac-rmdp", hreach.make_domain("mountain-car"), h=1)
     with pytest.raises(InputError, match="certify is for agents that count transitions"):
         linear.certify()
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "said"),
+    [
+        (5.2934, 4, "5.293"), (1795.7, 3, "1796"), (-999.96, 3, "-1000"), (2e6, 4, "2e+06"), (3.325e-4, 4, "0.0003325"),
+        (1.1e-16, 4, "0"), (-1e-12, 4, "0"),
+    ],
+)  # fmt: skip
+def test_a_sentence_has_plain_numbers(value: float, digits: int, said: str) -> None:
+    assert short(value, digits) == said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hreach.cli.asked import Found
-from hreach.guarantees.certificate import Certificate
+from hreach.guarantees.certificate import Certificate, short
 from hreach.guarantees.certificate_picture import Look
 from hreach.protocols import Plain
 
@@ -23,12 +23,12 @@ def as_text(found: Found) -> str:
     ]
     if sure.curve is not None:
         parts += ["", "h      " + "".join(f"{_h(h):>7}" for h in sure.curve)]
-        parts += ["gap    " + "".join(f"{_short(gap):>7}" for gap in sure.curve.values())]
+        parts += ["gap    " + "".join(f"{short(gap):>7}" for gap in sure.curve.values())]
     if sure.limits:
         parts += ["", f"{'held down by':<24} {'samples':>8} {'share':>6} {'100 more give':>14}"]
         for limit in sure.limits[:_PAIRS]:
             pair = found.pair(limit.state, limit.action)
-            parts.append(f"{pair:<24} {limit.n:>8,} {limit.share:>6.0%} {_short(limit.gain):>14}")
+            parts.append(f"{pair:<24} {limit.n:>8,} {limit.share:>6.0%} {short(limit.gain):>14}")
     parts += ["", *(f"assumes: {line}" for line in sure.assumes), *(f"note: {line}" for line in sure.notes)]
     return "\n".join(parts)
 
@@ -68,7 +68,7 @@ def _bounds(sure: Certificate) -> list[str]:
     ]
     if sure.reachable_gap is not None and sure.h is not None and math.isfinite(sure.h):
         lines.append((f"what {sure.h:g} more samples could show, at most", sure.reachable_gap))
-    return [f"{words:<42} {_short(value):>9}" for words, value in lines]
+    return [f"{words:<42} {short(value):>9}" for words, value in lines]
 
 
 def _look(look: Look, state: int) -> Plain:
@@ -89,7 +89,3 @@ def _plain_h(h: float) -> float | str:
 
 def _h(h: float) -> str:
     return "inf" if math.isinf(h) else f"{h:g}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.4g}"

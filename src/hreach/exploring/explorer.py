@@ -12,7 +12,9 @@ included. Elsewhere V~ would stay at r_max/(1 - gamma) for ever because of state
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from hreach.agents.agent import Agent, Design
 from hreach.errors import InputError, discount, finite, number, require
@@ -34,6 +36,7 @@ CERTIFIABLE = 2 * 10**6  # entries of a table (S, A, S) of the states that were 
 REWARD_SHARE = 1.0
 TOLERANCE = 0.01  # of the planner, relative to the range of rewards
 UNSEEN = "there are no states but the {0} that have appeared"
+CAPPED = "no policy is worth more than {0:g}, as given"
 SO_FAR = "the range of rewards is the one seen so far"
 
 
@@ -140,7 +143,8 @@ class Explorer:
         policy = Learnt(tally, problem).policy
         assumes = (UNSEEN.format(problem.states),) if self.sparse else ()
         notes = () if self.settings.range_given else (SO_FAR,)
-        return certify_model(counted(tally, problem), policy, delta, state, notes=notes, assumes=assumes)
+        found = certify_model(counted(tally, problem), policy, delta, state, notes=notes, assumes=assumes)
+        return found if self.settings.v_max is None else _capped(found, float(self.settings.v_max))
 
     def _widen(self, reward: float) -> None:
         before = self.range
@@ -175,6 +179,14 @@ class Explorer:
         if before is not None:
             _go_on(before, agent)
         return agent
+
+
+def _capped(found: Certificate, v_max: float) -> Certificate:
+    """The same where no policy is worth more than `v_max`, which is then taken for granted."""
+    bounds = found.bounds
+    upper = np.maximum(np.minimum(bounds.upper, v_max), bounds.lower)  # not below what is certain, if v_max is
+    capped = replace(bounds, upper=upper, gap=np.minimum(bounds.gap, upper - bounds.lower))
+    return replace(found, bounds=capped, assumes=(*found.assumes, CAPPED.format(v_max)))
 
 
 def _go_on(before: ExploringAgent, agent: ExploringAgent) -> None:

@@ -18,7 +18,7 @@ from hreach.exploring.looking import Looks
 from hreach.exploring.making import Gym, Place, is_seeded, made, place
 from hreach.exploring.progress import line
 from hreach.exploring.spaces import written
-from hreach.guarantees.certificate import Certificate
+from hreach.guarantees.certificate import Certificate, short
 from hreach.guarantees.certificate_picture import Look
 from hreach.guarantees.stopping import Aim, Certified
 from hreach.problems.problem import Problem
@@ -113,13 +113,19 @@ class Exploration:
     def range_words(self) -> str:
         """The range of rewards, and where it comes from."""
         low, high = self.agent.range
-        return f"rewards in [{low:g}, {high:g}], {'as given' if self.settings.range_given else 'the range seen so far'}"
+        return f"rewards in [{low:g}, {high:g}], {'as given' if self.range_kept else 'the range seen so far'}"
+
+    @property
+    def range_kept(self) -> bool:
+        """Whether the range of rewards is the one that was given: all of it was, and none was paid outside."""
+        return self.settings.range_given and not self.agent.exceeded
 
     def sentence(self) -> str:
         """What was learnt, in one sentence."""
-        worth = f"the learnt policy is worth {self.value:.4g} where episodes begin, if the frequencies are the truth"
+        worth = f"the learnt policy is worth {short(self.value)} where episodes begin, if the frequencies are the truth"
         return (
-            f"{len(self.run.rewards):,} steps, {len(self.earned):,} episodes, {len(self.states):,} states met: {worth} "
+            f"{_many(len(self.run.rewards), 'step')}, {_many(len(self.earned), 'episode')}, "
+            f"{_many(len(self.states), 'state')} met: {worth} "
             f"({self.range_words})."
         )
 
@@ -134,6 +140,10 @@ class Exploration:
         from hreach.exploring.folder import save
 
         save(self, free_folder(Path(folder)))
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def explore(

@@ -68,7 +68,7 @@ def summary(found: Exploration) -> dict[str, object]:
         "states": len(found.states),
         "value": found.value,
         "last_episodes": None if not len(found.earned) else float(_last(found.earned).mean()),
-        "reward_range": {"low": low, "high": high, "given": found.settings.range_given},
+        "reward_range": {"low": low, "high": high, "given": found.range_kept},
         "certificate": None
         if sure is None
         else {

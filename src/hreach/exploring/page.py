@@ -55,7 +55,7 @@ def _picture(pictures: Mapping[str, str], name: str, caption: str) -> str:
 
 
 def _reward(pictures: Mapping[str, str]) -> str:
-    said = "What was paid while it explored: exploring costs, so the learnt policy alone earns more (hreach play)."
+    said = "What was paid while it explored, which costs; hreach play shows what the learnt policy earns by itself."
     return _picture(pictures, "reward", said) + f'<p class="csv">{link("rewards.csv", "Every episode as CSV")}</p>'
 
 
@@ -81,7 +81,10 @@ def _certain(found: Exploration, pictures: Mapping[str, str]) -> str:
     if sure is None or said is None:
         return paragraphs("There are too many states for a certificate.")
     name = written(found.states[sure.state])
-    drawn = _picture(pictures, "certificate", f"In state {name}, where the first episode began.")
+    said_of = f"In state {name}, where the first episode began."
+    if not found.range_kept:
+        said_of += " Each moment takes the rewards to lie in the range that was known by then."
+    drawn = _picture(pictures, "certificate", said_of)
     held = [
         (written(found.states[each.state]), found.actions[each.action], f"{each.n:,}", f"{each.share:.0%}")
         for each in sure.limits[:8]

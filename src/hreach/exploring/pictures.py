@@ -32,7 +32,7 @@ def reward_picture(found: Exploration) -> Figure:
             at, mean = windows((run.ended + 1).astype(np.float64), found.earned)
             axes.plot(at, mean, color=BLUE, lw=1.8, label="mean of neighbours")
             axes.set_ylabel("total reward of an episode")
-            axes.legend(frameon=False, fontsize=8)
+            axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0)
             said = f"The last tenth of the episodes paid {found.earned[-max(1, len(found.earned) // 10) :].mean():.4g}."
         else:
             at, mean = windows(np.arange(1.0, len(run.rewards) + 1), run.rewards)

@@ -159,11 +159,11 @@ class Certificate:
 
     def sentence(self, name: str | None = None) -> str:
         """What can be said, in one sentence; `name` is that of the state, where states have names."""
-        parts = [f"in state {self.state if name is None else name} this policy is worth at least {self.lower:.4g}"]
+        parts = [f"in state {self.state if name is None else name} this policy is worth at least {short(self.lower)}"]
         if self.reachable_gap is not None and self.h is not None:
             best = f"the best that {self.h:g} more samples of each pair could show"
-            parts.append(f"{best} is at most {self.reachable_gap:.3g} more")
-        parts.append(f"the optimum is at most {self.upper:.4g} and at most {self.optimality_gap:.3g} more")
+            parts.append(f"{best} is at most {short(self.reachable_gap, 3)} more")
+        parts.append(f"the optimum is at most {short(self.upper)} and at most {short(self.optimality_gap, 3)} more")
         return f"From {self.samples:,} samples, with probability at least {1 - self.delta:g}: {'; '.join(parts)}."
 
     def __str__(self) -> str:
@@ -178,3 +178,11 @@ class Certificate:
         robust, start = Robust(self.sets), np.append(self.bounds.lower[first], 0.0)
         bound = robust.reachable(h, self.prior, robust.reach(h, self.prior, self.policy[first], start))
         return float(max(bound[row] - self.lower, 0.0))
+
+
+def short(value: float, digits: int = 4) -> str:
+    """A value in a sentence: so many digits, no exponent below a million, and 0 for what rounding has left of it."""
+    text = f"{value:.{digits}g}"
+    if abs(value) < 1e-9:
+        return "0"
+    return f"{value:.0f}" if "e+" in text and abs(value) < 1e6 else text

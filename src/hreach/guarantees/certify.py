@@ -199,7 +199,8 @@ def bounds_of(sets: Sets, policy: Ints, h: float | None, prior: float) -> Bounds
     if h is not None:
         optimistic = lower + gap if np.isinf(h) else robust.reach(h, prior, policy, plain)
         reachable = (optimistic if np.isinf(h) else robust.reachable(h, prior, optimistic))[:-1]
-    return Bounds(lower[:-1], upper[:-1], gap[:-1], safest[:-1], chosen, reachable)
+    highest = np.minimum(upper[:-1], sets.v_max)  # what is added for a search that stopped early may go past it
+    return Bounds(lower[:-1], highest, np.minimum(gap[:-1], highest - lower[:-1]), safest[:-1], chosen, reachable)
 
 
 def _certificate(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from hreach.errors import InputError, finite, one_of, positive, require
-from hreach.guarantees.certificate import Certificate
+from hreach.guarantees.certificate import Certificate, short
 from hreach.guarantees.certify import check_reach
 from hreach.guarantees.confidence import chance
 from hreach.protocols import Acts, State
@@ -93,10 +93,10 @@ class Aim:
         require(self.value <= highest, "value", self.value, f"at most {highest:g}: no policy is worth more")
         if found.safest.lower >= self.value:
             self.reached = True
-            return f"In state {found.state} a policy is worth at least {found.safest.lower:.4g}."
+            return f"In state {found.state} a policy is worth at least {short(found.safest.lower)}."
         if found.upper < self.value:
             self.reached = False
-            return f"In state {found.state} no policy is worth more than {found.upper:.4g}."
+            return f"In state {found.state} no policy is worth more than {short(found.upper)}."
         return None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from hreach.agents.files import save_agent
 from hreach.agents.tables import TableAgent
 from hreach.errors import InputError, finite, require, unknown_name
-from hreach.guarantees.certificate import Certificate
+from hreach.guarantees.certificate import Certificate, short
 from hreach.guarantees.certify import of_safest
 from hreach.guarantees.confidence import chance
 from hreach.guarantees.limits import Limit, gap_limits_of
@@ -126,7 +126,7 @@ class Learnt:
         pair = f"({self.states[first.state]}, {self.actions[first.action]})"
         tried = "never tried" if first.n == 0 else "tried once" if first.n == 1 else f"tried {first.n:,} times"
         most = "is mostly" if first.share >= 0.5 else "is most of all"
-        return f"{said} The gap from {sure.lower:.4g} to {sure.upper:.4g} {most} pair {pair}, {tried}."
+        return f"{said} The gap from {short(sure.lower)} to {short(sure.upper)} {most} pair {pair}, {tried}."
 
     def to_journal(self, path: str | Path) -> Journal:
         """A new journal that begins with these rows, to ask and tell from here on."""
