@@ -114,7 +114,7 @@ def nearest(name: str, names: list[str]) -> str | None:
 
 
 def _closest(name: str, names: list[str]) -> list[str]:
-    return difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+    return difflib.get_close_matches(name, names, n=1, cutoff=0.5)
 
 
 def one_of(**given: object) -> None:

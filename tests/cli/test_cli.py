@@ -165,6 +165,12 @@ def test_every_command_has_help_with_an_example(arguments: list[str]) -> None:
     assert "Usage: " in shown
 
 
+def test_the_list_of_commands_cuts_no_sentence_off() -> None:
+    listed = succeed("--help").partition("Commands:")[2].splitlines()
+    assert len(listed) > 20
+    assert all(line.endswith((".", "?")) and "..." not in line for line in listed if line)
+
+
 # --- reproduce ---------------------------------------------------------------
 
 

@@ -194,7 +194,8 @@ def test_choose_h_recommends_one(
     [
         (["--lifetime", "0", "--domain", "chain"], "lifetime is 0"),
         (["--lifetime", "10", "--lifetime", "0", "--domain", "chain"], "lifetimes is 0"),
-        (["--lifetime", "10"], "sizes is None"),
+        (["--lifetime", "10"], "problems like yours are not given, but must be: --domain or --model"),
+        (["--lifetime", "10", "--domain", "chain", "--states", "3", "--actions", "2"], "like yours are given twice"),
         (["--lifetime", "10", "--states", "3"], "--actions is None"),
         (["--lifetime", "10", "--states", "0", "--actions", "2"], "0"),
         (["--lifetime", "10", "--domain", "chain", "--h", "-1"], "-1"),

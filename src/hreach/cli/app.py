@@ -7,6 +7,7 @@ import gc
 import io
 import json
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -25,7 +26,7 @@ app = typer.Typer(
 )
 
 
-@app.command(name="list")
+@app.command(name="list", short_help="Show the agents, domains and studies that there are.")
 def list_(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -50,23 +51,32 @@ def list_(
                 print(f"  {'':<{width}}    {detail}")
 
 
-for command in (studies.reproduce, studies.run, studies.report, studies.status, studies.watch, studies.merge):
-    app.command()(command)
-app.command()(commands.bound)
-app.command()(auditing.audit)
-app.command()(certifying.certify)
-app.command()(exploring.explore)
-app.command()(exploring.play)
-app.command()(journals.new)
-app.command()(journals.ask)
-app.command()(journals.tell)
-app.command()(journals.void)
-app.command()(journals.undo)
-app.command()(journals.show)
-app.command()(journals.export)
-app.command()(learning.learn)
-app.command(name="new-plugin")(plugins.new_plugin)
-app.command(name="choose-h")(commands.choose_h)
+# In `hreach --help` a command has the rest of a line of 80 letters: a longer sentence would be cut off.
+COMMANDS: dict[Callable[..., None], str] = {
+    studies.reproduce: "Reproduce the paper's tables and figures.",
+    studies.run: "Run a study: any agents on any domains, as a TOML file says.",
+    studies.report: "Draw tables, figures and the page from what is there.",
+    studies.status: "Show how far studies are and what failed.",
+    studies.watch: "Show a study while it runs, from another terminal.",
+    studies.merge: "Put results of several folders into one.",
+    commands.bound: "What the theorems promise before the first step.",
+    commands.choose_h: "Which h fits a lifetime, by simulations side by side.",
+    auditing.audit: "Run an agent where the truth is known; were promises kept?",
+    certifying.certify: "What is certain of a policy by the data alone.",
+    exploring.explore: "Explore any Gymnasium environment; say what is certain.",
+    exploring.play: "Play what `explore` learnt, without exploring.",
+    learning.learn: "Learn from a log of any behaviour; say what is certain.",
+    journals.new: "Make a journal, for a process outside Python.",
+    journals.ask: "Ask a journal for the next action.",
+    journals.tell: "Tell a journal what followed an action.",
+    journals.void: "Leave a row of a journal out of the model.",
+    journals.undo: "Take back the last ask, tell or void of a journal.",
+    journals.show: "Show the last rows of a journal and what was learnt.",
+    journals.export: "Write all rows of a journal as CSV or Parquet.",
+    plugins.new_plugin: "Write a small package with an agent, a domain and tests.",
+}
+for command, in_short in COMMANDS.items():
+    app.command(short_help=in_short)(command)
 
 
 def _version(show: bool) -> None:

@@ -54,7 +54,10 @@ def certify(
     ] = False,
     until_certified: Annotated[
         str | None,
-        typer.Option(help="Stop when the gap is at most this: a share of the best, as 20%, or a number."),
+        typer.Option(
+            help="Stop when the gap is at most this, 20% of the best or a number: to what h samples more could show, "
+            "with --h inf to the optimum."
+        ),
     ] = None,
     aim: Annotated[
         float | None, typer.Option(help="Stop when some policy is sure to be worth this, or none can be.")

@@ -73,7 +73,9 @@ def execute(studies: Sequence[tuple[str, Study]], out: Path, runs: int | None, h
 
     runs = checked_runs(runs)
     until = [study.until for _, study in studies if study.until is not None]
-    require(not until or how.part[1] == 1, "--part", how.part, "left out where the study has `until`")
+    require(
+        not until or how.part[1] == 1, "--part", "/".join(map(str, how.part)), "left out where the study has `until`"
+    )
     check_folder(out)
     crew = how.workers()  # before anything is written: its options may be wrong
     store = Store(out)

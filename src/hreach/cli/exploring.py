@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hreach.exploring.exploring import Exploration
     from hreach.guarantees.stopping import Aim, Certified
 
+NOT_KEPT = "nothing is kept: --out DIR keeps it, with a page, tables and a policy that can be played"
+
 
 def explore(
     env: Annotated[
@@ -116,7 +118,7 @@ def _as_text(found: Exploration, out: Path | None) -> str:
             *([] if certain is None else [certain]),
             *([f"stopped: {found.run.stopped}"] if found.run.stopped not in ("", certain) else []),
             *(f"note: {note}" for note in found.notes),
-            *([] if out is None else [f"{out / 'index.html'} shows all of it; hreach play {out} plays it"]),
+            NOT_KEPT if out is None else f"{out / 'index.html'} shows all of it; hreach play {out} plays it",
         ]
     )
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hreach.errors import require
+from hreach.errors import InputError, require
 from hreach.files import writable_picture
 
 if TYPE_CHECKING:
     from hreach.guarantees.choose_h import Choice
     from hreach.problems.mdp import TabularMDP
+
+LIKE_YOURS = "problems like yours are {0}, but must be: --domain or --model, or --states and --actions of random ones."
 
 Gamma = Annotated[float, typer.Option(help="Discount.")]
 States = Annotated[int, typer.Option(help="Number of states.")]
@@ -92,6 +94,8 @@ def choose_h(
     require((states is None) == (actions is None), "--actions", actions, "given together with --states")
     sizes = None if states is None or actions is None else (states, actions)
     given: list[str | TabularMDP] = [*(domain or []), *(_saved_model(path) for path in model or [])]
+    if (sizes is None) == (not given):
+        raise InputError(LIKE_YOURS.format("not given" if sizes is None else "given twice"))
     picture_file = writable_picture("--picture", picture_file)
     found = choosing.choose_h(
         max(lifetime),

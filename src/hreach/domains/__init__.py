@@ -110,7 +110,8 @@ def find_domain(domain: Thing) -> Found:
         return found
     found = find("domain", domain, DOMAINS, GROUP)
     if found is None:
-        raise unknown_name("domain", domain, {*DOMAINS, *offered(GROUP), *_alike(str(domain))})
+        error = unknown_name("domain", domain, {*DOMAINS, *offered(GROUP), *_alike(str(domain))})
+        raise InputError(f"{str(error)[:-1]}, and every id of Gymnasium.")
     return found
 
 

@@ -53,9 +53,9 @@ class Source(Protocol):
 
 def source_of(path: Path, columns: Columns) -> Source:
     """The log of this name, opened, its columns checked."""
-    require(path.is_file(), "log", str(path), f"a file that ends in {', '.join(ENDINGS)}, or minari:ID")
     name = path.name.lower()
     require(name.endswith(ENDINGS), "log", str(path), f"a file that ends in {', '.join(ENDINGS)}, or minari:ID")
+    require(path.is_file(), "log", str(path), "a file that is there")
     return ParquetLog(path, columns) if name.endswith(".parquet") else CsvLog(path, columns)
 
 
