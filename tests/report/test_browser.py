@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hreach
 from helpers import succeed
 from hreach.report.figures import Band, Gaps, as_json, gaps_chart, gaps_figure, save
 from hreach.report.figures.pens import Pen
@@ -239,6 +240,20 @@ def test_an_axis_of_names_shows_them_and_tells_the_one_at_the_pointer(
     chromium.mouse("mouseMoved", *place(chromium, 0.999, 'g.line[data-label="a"]'))
     assert "h ∞" in chromium.texts("output.tip")[0]
     assert chromium.complaints() == []
+
+
+def test_the_name_of_a_level_stands_on_top_of_the_lines(chromium: Browser, tmp_path: Path) -> None:
+    chromium.open(page_of_gaps(tmp_path))
+    last = "return [...document.querySelectorAll('.area > *')].findLastIndex(e => e.matches(arguments[0]))"
+    assert chromium.ask(last, "text.level") > chromium.ask(last, "g.line") > chromium.ask(last, "path.level") >= 0
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.19, 0.88), (0.21, 0.39), (0.0, 1.0), (-7.0, 12.0), (3.01, 3.02)])
+def test_an_axis_has_two_numbers_at_least(chromium: Browser, page: Path, low: float, high: float) -> None:
+    chromium.open(page)
+    script = (Path(hreach.__file__).parent / "report" / "html" / "script" / "scales.js").read_text("utf-8")
+    found = chromium.ask(f"{script}; return [2, 3, 4, 6, 9].map(n => evenTicks({low}, {high}, n).length)")
+    assert all(2 <= n <= 12 for n in found)
 
 
 def test_views_show_means_quantiles_and_single_runs(chromium: Browser, page: Path) -> None:

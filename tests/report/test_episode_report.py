@@ -316,11 +316,11 @@ def test_all_text_of_a_claim_is_escaped() -> None:
 
 
 def test_columns_without_content_are_left_out() -> None:
-    assert '<th scope="col" class="n">Goals</th>' in page(SECTION)
+    assert '<th scope="col" class="n">Ended</th>' in page(SECTION)
     assert "99–100" in page(SECTION)
     assert "Final" not in page(SECTION)
     without = page(replace(SECTION, rows=[replace(ROW, goals=0.0, goals_fewest=0, goals_most=0)]))
-    assert "Goals" not in without
+    assert "Ended" not in without
     final = page(replace(SECTION, rows=[replace(ROW, final=1.5e11, final_p10=1e11, final_p90=2e11)]))
     assert "<b>1.50e11</b> <span>[1.00e11, 2.00e11]</span>" in final
 

@@ -133,7 +133,7 @@ def _counted_runs(rows: Sequence[PromiseRow]) -> str:
 
 
 _VERDICTS = (
-    "✓ reproduced, ✗ not reproduced, ? too few runs to tell, – not compared. "
+    "✓ reproduced, ✗ not reproduced, ? not the print, by fewer runs than the paper's, – not compared. "
     "Informative: the print excludes most of the settings around the one that was run."
 )
 _INTERVAL = f" 95 % of mean: 95 % interval of the expected value, {KIND}."
@@ -189,8 +189,8 @@ EPISODES: Table[EpisodeRow] = Table(
             lambda row: row.last10,
         ),
         Column(
-            "Goals", lambda row: span(row.goals_fewest, row.goals_most), lambda row: row.goals, shown=_goals,
-            legend=" Goals: episodes of a run that reached the goal, fewest to most of the runs.",
+            "Ended", lambda row: span(row.goals_fewest, row.goals_most), lambda row: row.goals, shown=_goals,
+            legend=" Ended: episodes of a run that ended by the rules, such as at a goal; fewest to most of the runs.",
         ),
         Column(
             "Final", lambda row: _estimate(row.final, row.final_p10, row.final_p90, total), lambda row: row.final,

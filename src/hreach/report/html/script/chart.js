@@ -75,6 +75,10 @@ function drawPanel(chart, panel) {
   drawLevels(chart, panel);
   const lines = panel.lines.filter((line) => !chart.state.hidden.has(line.label));
   for (const line of lines) drawLine(chart, panel, line, lines.length);
+  for (const { label, place } of levelsIn(panel)) {
+    const y = place < 16 ? place + 12 : place - 4;
+    shape(panel.area, "text", { class: "level", x: panel.inside.width - 4, y }, label); // lines do not cross it
+  }
   panel.over = shape(panel.area, "g", { class: "over" });
 }
 
@@ -103,12 +107,13 @@ function drawLevels(chart, panel) {
   const { width } = panel.inside;
   const from = chart.numbers.shadeFrom;
   if (from !== null) shape(panel.area, "rect", { class: "shade", width, height: Math.max(0, panel.ys.place(from)) });
-  for (const { label, y } of panel.levels) {
-    const place = panel.ys.place(y);
-    if (place < 0 || place > panel.inside.height) continue;
-    shape(panel.area, "path", { class: "level", d: `M0 ${place}H${width}` });
-    shape(panel.area, "text", { class: "level", x: width - 4, y: place < 16 ? place + 12 : place - 4 }, label);
-  }
+  for (const { place } of levelsIn(panel)) shape(panel.area, "path", { class: "level", d: `M0 ${place}H${width}` });
+}
+
+/** The levels that the window shows, and where. */
+function levelsIn(panel) {
+  const placed = panel.levels.map(({ label, y }) => ({ label, place: panel.ys.place(y) }));
+  return placed.filter(({ place }) => 0 <= place && place <= panel.inside.height);
 }
 
 function drawLine(chart, panel, line, count) {

@@ -66,7 +66,7 @@ function evenTicks(low, high, count) {
   for (let n = Math.ceil(low / step - 1e-9); n <= high / step + 1e-9; n++) {
     ticks.push({ value: n * step, text: written(n * step, step) });
   }
-  return ticks;
+  return ticks.length >= 2 || count > 8 ? ticks : evenTicks(low, high, count + 1); // one number is no scale
 }
 
 function powers(kind, low, high, count) {
