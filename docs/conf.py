@@ -15,6 +15,8 @@ exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["code.css"]
 html_title = f"hreach {__version__}"
 html_copy_source = False
 html_show_sphinx = False
