@@ -37,7 +37,7 @@ NO_X, MAX_X, MEAN_X, OWN_X = 0, 1, 2, 3  # LocalRule.mode: what x is; OWN_X: non
 BOTH, QUEUE_ONLY, SWEEPS_ONLY = 0, 1, 2  # LocalRule.way
 LEVELS = 64  # of the queue, each for residuals up to sqrt(2) times those of the one below
 DAYS = 1 << 14  # of the calendar
-QUEUE_SHARE, SPAN_SHARE, LAG_SHARE = 0.5, 0.875, 0.125  # of the tolerance
+QUEUE_SHARE, SPAN_SHARE, LAG_SHARE = 0.75, 0.875, 0.125  # of the tolerance
 
 
 class Arena(NamedTuple):
