@@ -11,7 +11,7 @@ import hreach
 from hreach.domains import DOMAINS
 from hreach.domains.tabular import TabularEnv
 from hreach.errors import InputError
-from hreach.kernels.local_state import SWEPT
+from hreach.kernels.local_state import SLOW, SWEPT
 from hreach.planners import local as local_planner
 from hreach.planners.local_parts import WAYS
 from hreach.problems.mdp import TabularMDP
@@ -134,6 +134,25 @@ def test_sweeps_are_taken_where_the_queue_takes_long_and_only_there() -> None:
     tight, loose = (lived("greedy", 3, 150, share=share) for share in (1e-9, 1e-2))
     assert tight.planner.lines.tick[SWEPT] > 20
     assert loose.planner.lines.tick[SWEPT] == 0
+
+
+@pytest.mark.parametrize("more", [{}, {"successors": "known"}])
+@pytest.mark.parametrize("name", OWN)
+def test_a_solve_leaves_hardly_anything_to_sweeps(name: str, more: dict[str, Any]) -> None:
+    """Policy iteration ends after a few solves; one that is a little wrong would go on until there are no more."""
+    solves = 0
+    for seed in range(9):
+        agent = lived(name, seed, 2 + 10 * seed, planner=only("sweeps"), share=1e-8, **more)
+        agent.planner.lines.tick[SLOW] = 40
+        agent.model.arena.news[0] = -1
+        for s, a in np.ndindex(agent.model.problem.states // (seed % 2 + 1), seed % 3 + 1):
+            agent.observe(s, a, 0.3, max(s - a, 0), False)
+        agent.plan()
+        assert agent.planner.lines.tick[SLOW] >= 25
+        solves += 40 - agent.planner.lines.tick[SLOW]
+        assert residual_of(agent) <= agent.planner.residual + 1e-9
+        assert agent.planner.residual <= agent.planner.rule.tolerance * (1 + 1e-9)
+    assert solves > 0 or name == "mbie-reach"  # of a pair that was not tried m times nothing is to be solved
 
 
 @pytest.mark.parametrize(

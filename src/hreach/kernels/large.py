@@ -107,17 +107,15 @@ def pack(rows: Large, own: Packed, s: int, action: int) -> None:
 
 @compiled
 def begin_with(rows: Large, own: Packed, value: Array, begin: int, end: int) -> None:
-    """The policy that is paid most at once, packed, and what it is paid, in the states begin .. end - 1."""
+    """What pays most at once is what the states begin .. end - 1 are worth; there is no policy yet."""
     actions = rows.reward.shape[1]
     for s in range(begin, end):
-        best, chosen = -np.inf, 0
+        best = -np.inf
         for a in range(actions):
-            if rows.reward[at(s), at(a)] > best:
-                best, chosen = rows.reward[at(s), at(a)], a
+            best = max(best, rows.reward[at(s), at(a)])
         value[at(s)] = best
-        own.policy[at(s)] = chosen
+        own.policy[at(s)] = -1
         own.most[at(s)] = np.inf
-        pack(rows, own, s, chosen)
 
 
 @compiled

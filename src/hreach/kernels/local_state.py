@@ -30,14 +30,14 @@ UP = 6  # calendar for falling x (DOWN, DOWN + 1) and for rising x (UP, UP + 1)
 X, SUM_A, SUM_B, REST, LOWEST, HIGHEST, WANDERED, DRIFT, TARGET = range(9)  # entries of Lines.number;
 ROUNDS, PATIENT, HASTY = 9, 10, 11  # what sweeps take, and what the two ways to come to them took: local_effort.py
 NUMBERS = 12
-PLANNED, QUEUED, SKIPPED, SCRUB, WORK, TURN, SWEPT = range(7)  # entries of Lines.tick
-TICKS = 7
+PLANNED, QUEUED, SKIPPED, SCRUB, WORK, TURN, SWEPT, SLOW = range(8)  # entries of Lines.tick
+TICKS = 8
 
 NO_X, MAX_X, MEAN_X, OWN_X = 0, 1, 2, 3  # LocalRule.mode: what x is; OWN_X: none, each pair knows its next states
 BOTH, QUEUE_ONLY, SWEEPS_ONLY = 0, 1, 2  # LocalRule.way
 LEVELS = 64  # of the queue, each for residuals up to sqrt(2) times those of the one below
 DAYS = 1 << 14  # of the calendar
-QUEUE_SHARE, SPAN_SHARE, LAG_SHARE = 0.5, 0.875, 0.125  # of the tolerance
+QUEUE_SHARE, SPAN_SHARE, LAG_SHARE = 0.75, 0.875, 0.125  # of the tolerance
 
 
 class Arena(NamedTuple):
@@ -66,6 +66,7 @@ class Lines(NamedTuple):
     tick: NDArray[np.int64]  # (TICKS,)
     scratch: Array  # (S,) the counts of one row, for a formula
     action: Array  # (A,) the values of one state's actions
+    matrix: Array  # (S, S + 1) for a solve, or (0, 1) where there may be too many states for one
 
 
 class LocalRule(NamedTuple):

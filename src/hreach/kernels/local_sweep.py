@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from hreach.compiling import Formula, inner, merged
-from hreach.kernels.local_evaluate import back_up, evaluate
+from hreach.kernels.local_evaluate import MOST, back_up, evaluate
+from hreach.kernels.local_exact import cost_of_solve, solve_best
 from hreach.kernels.local_level import level_of_numbers
 from hreach.kernels.local_lines import look_at
 from hreach.kernels.local_links import add_key
@@ -29,6 +30,7 @@ from hreach.kernels.local_state import (
     OWN_X,
     PLANNED,
     QB,
+    SLOW,
     SUM_A,
     SUM_B,
     TO,
@@ -43,6 +45,8 @@ from hreach.kernels.local_state import (
 
 ENOUGH = 0.1  # sweeps with the best pairs end when their change has fallen so far
 IMPROVEMENTS = 100  # then the queue goes on: rounding may keep sweeps from ending
+LONGER = 4.0  # times as long as sweeps that were given up: a solve is still worth it
+TRUSTED = 16  # so many solves, then sweeps are tried again
 
 
 @merged
@@ -89,8 +93,24 @@ def _solve(rule: LocalRule, arena: Arena, lines: Lines) -> float:
         cost += 1.0
         if rule.gamma * off <= aim:
             break
-        cost += 2.0 * evaluate(rule, arena, lines, whole, max(ENOUGH * off, 0.5 * aim)) / rule.actions
+        cost += _evaluate(rule, arena, lines, whole, max(ENOUGH * off, 0.5 * aim))
     return cost
+
+
+@merged
+def _evaluate(rule: LocalRule, arena: Arena, lines: Lines, whole: bool, enough: float) -> float:
+    """A <- what the best pairs are worth: nearly, or where sweeps were slow lately, exactly; what that takes."""
+    count = lines.tick
+    if count[SLOW] > 0 and count[PLANNED] <= lines.matrix.shape[0]:
+        count[SLOW] -= 1
+        x, moves = level_of_numbers(rule, arena, lines, A)
+        solve_best(rule, arena, lines, x, moves)
+        return cost_of_solve(rule, arena, lines)
+    turns = evaluate(rule, arena, lines, whole, enough)
+    taken = 2.0 * turns / rule.actions
+    if turns == MOST and cost_of_solve(rule, arena, lines) < LONGER * taken:
+        count[SLOW] = TRUSTED
+    return taken
 
 
 @merged

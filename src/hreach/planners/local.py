@@ -40,6 +40,7 @@ from hreach.planners.saved_local import check_heap, check_lists
 from hreach.protocols import Arrays, Comparison, Floats, Ints, State, Stream
 from hreach.reach.weight import reach_formula
 
+_SCRATCH = ("scratch", "action", "matrix")
 _PREFIX = ("value", "link", "heap")  # of these, a row for each state that was met
 
 
@@ -201,9 +202,7 @@ class Local:
     def state_dict(self) -> dict[str, np.ndarray]:
         """The plan with its queue, calendar and heap: what follows is the same, bit for bit."""
         known = int(self.lines.tick[0])
-        saved = {
-            name: array.copy() for name, array in self.lines._asdict().items() if name not in ("scratch", "action")
-        }
+        saved = {name: array.copy() for name, array in self.lines._asdict().items() if name not in _SCRATCH}
         saved |= {name: saved[name][:known] for name in _PREFIX}
         saved["q"] = saved["q"][: known * self.rule.actions]
         saved["line"], saved["action_line"] = saved.pop("value"), saved.pop("q")
@@ -243,7 +242,7 @@ class Local:
         self._begin()
         self.make_room()
         for name, array in self.lines._asdict().items():
-            if name not in ("scratch", "action"):
+            if name not in _SCRATCH:
                 own = {"value": "line", "q": "action_line"}.get(name, name)
                 array[: len(saved[own])] = saved[own]
         self.lines.tick[SKIPPED] = 0  # counted again: nothing that is saved leads beyond the last state

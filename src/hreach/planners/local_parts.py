@@ -35,6 +35,7 @@ from hreach.protocols import Floats
 from hreach.reach.weight import reach_formula
 
 WAYS = ("both", "queue", "sweeps")  # as LocalRule.way counts them
+SOLVED = 128  # states up to which there is room for a solve
 _OF_X: dict[Formula, int] = {
     reach_formula: MAX_X,
     mbie_reach.optimistic: MAX_X,
@@ -121,7 +122,8 @@ def _constants(model: SparseCounts, optimism: TabularOptimism) -> Floats:
 
 def lines_of(model: SparseCounts, rule: LocalRule) -> Lines:
     """The plan before anything was met."""
-    states = model.arena.node.shape[0]
+    states, problem = model.arena.node.shape[0], model.problem
+    solved = problem.states if problem.states <= SOLVED and not problem.open else 0
     numbers = np.zeros(NUMBERS)
     top = (max(rule.r_max, 0.0) + max(rule.fresh, 0.0)) / (1 - rule.gamma)
     low = min(model.problem.values.low, 0.0)
@@ -141,4 +143,5 @@ def lines_of(model: SparseCounts, rule: LocalRule) -> Lines:
         tick=np.zeros(TICKS, dtype=np.int64),
         scratch=np.zeros(model.problem.states),
         action=np.zeros(rule.actions),
+        matrix=np.empty((solved, solved + 1)),
     )

@@ -36,8 +36,11 @@ class Parts:
     def each(self, work: Part) -> Array:
         """work(found, begin, end) of each part; `found`, a row for each part, as they filled it."""
         found = np.zeros((len(self.cuts) - 1, 8))  # 64 bytes: a line of the cache for each thread
+        if self._pool is None:
+            work(found[0], *self.cuts)
+            return found
         cuts = list(zip(found, self.cuts, self.cuts[1:], strict=False))
-        others = [] if self._pool is None else [self._pool.submit(work, *cut) for cut in cuts[1:]]
+        others = [self._pool.submit(work, *cut) for cut in cuts[1:]]
         work(*cuts[0])
         for other in others:
             other.result()
