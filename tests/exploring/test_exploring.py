@@ -20,6 +20,8 @@ from hreach import TabularMDP
 from hreach.errors import InputError
 from hreach.exploring.exploring import Exploration
 from hreach.exploring.learnt import tally_of
+from hreach.exploring.maps import map_of
+from hreach.exploring.pictures import map_picture, reward_picture
 from hreach.exploring.playing import play
 
 
@@ -326,6 +328,15 @@ def test_the_page_is_self_contained_and_shows_all(lake: Path) -> None:
     assert re.findall(r"https?://(?!www.w3.org)|<link|src=", page) == []
 
 
+def test_values_that_differ_by_rounding_only_get_one_shade_and_few_episodes_no_mean(tmp_path: Path) -> None:
+    found = hreach.explore("MountainCar-v0", 1000, bins=8)  # the goal is not reached: every state is worth -100
+    places = map_of(found.env.inner, found.source.edges, found.states)
+    assert places is not None
+    low, high = map_picture(found, places).axes[1].images[0].get_clim()
+    assert high - low == 1.0
+    assert len(reward_picture(found).axes[0].lines) == 2  # episodes and the zero line
+
+
 def test_playing_earns_what_was_learnt(lake: Path) -> None:
     found = play(lake, episodes=3)
     assert found.rewards.tolist() == [1.0] * 3
@@ -352,6 +363,8 @@ def test_what_cannot_be_recorded_or_played_is_one_sentence(lake: Path, tmp_path:
         play(lake, record=tmp_path / "film.avi")
     with pytest.raises(InputError, match="must be one that `hreach explore --out` made"):
         play(tmp_path)
+    with pytest.raises(InputError, match=r"^seed is -1, but must be a whole number of at least 0\.$"):
+        play(lake, seed=-1)
     assert content(tmp_path) == {}
 
 

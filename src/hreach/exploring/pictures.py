@@ -17,6 +17,7 @@ from hreach.guarantees.certificate_picture import picture
 from hreach.protocols import Floats
 
 WINDOWS = 100  # of the curve
+SAME = 1e-6  # of the largest value: a difference that is none
 MOST_DOTS, MOST_CELLS = 4000, 400  # episodes drawn one by one; cells with the action written in them
 
 
@@ -30,7 +31,8 @@ def reward_picture(found: Exploration) -> Figure:
             kept = np.unique(np.linspace(0, len(run.ended) - 1, MOST_DOTS).astype(np.int64))
             axes.plot(run.ended[kept] + 1, found.earned[kept], ".", color=SKY, ms=4, alpha=0.5, label="an episode")
             at, mean = windows((run.ended + 1).astype(np.float64), found.earned)
-            axes.plot(at, mean, color=BLUE, lw=1.8, label="mean of neighbours")
+            if len(at) > 1:
+                axes.plot(at, mean, color=BLUE, lw=1.8, label="mean of neighbours")
             axes.set_ylabel("total reward of an episode")
             axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0)
             said = f"The last tenth of the episodes paid {found.earned[-max(1, len(found.earned) // 10) :].mean():.4g}."
@@ -61,10 +63,17 @@ def map_picture(found: Exploration, places: Map) -> Figure:
         _draw_map(found, places, first, np.where(visits > 0, visits, np.nan), "visits, and the learnt action", norm)
         left = visits > 0
         _draw_map(found, places, second, np.where(left, found.values, np.nan), "value of the learnt policy", None)
+        _shade_what_differs(second, found.values[left])
         figure.set_label(
             f"Map of {places.rows} rows and {places.columns} columns: {int(left.sum())} places were left at least once."
         )
     return figure
+
+
+def _shade_what_differs(axes: Axes, values: Floats) -> None:
+    """Values that are the same but for rounding get the same shade."""
+    if values.size and np.ptp(values) <= SAME * max(1.0, float(np.abs(values).max())):
+        axes.images[0].set_clim(values.min() - 0.5, values.min() + 0.5)
 
 
 def _draw_map(

@@ -89,6 +89,7 @@ def play(
     """
     whole("episodes", episodes, 1)
     whole("steps", steps, 1)
+    whole("seed", seed, 0)
     saved = read_record(Path(folder).expanduser())
     target = None if record is None else writable_file("record", Path(record))
     if target is not None:
