@@ -343,6 +343,10 @@ def test_quick_makes_a_study_by_episodes_small() -> None:
     quick = commands.made_quick(load_catalog("mountain-car"))
     assert (quick.runs, quick.episodes) == (commands.QUICK_EPISODE_RUNS, commands.QUICK_EPISODES)
     assert commands.made_quick(quick.model_copy(update={"episodes": 3})).episodes == 3
+    assert quick.text.endswith(
+        "2 runs of 10 episodes instead of 10 of 100, without claims that a run reaches something."
+    )
+    assert "at least" not in {claim.kind for claim in quick.claim}
 
 
 # --- report ------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -218,11 +218,13 @@ def centres(chromium: Browser, selector: str) -> dict[int, float]:
 NAMES = ["0", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "∞"]
 
 
-def page_of_gaps(folder: Path) -> Path:
+def page_of_gaps(folder: Path, levels: Mapping[str, float] | None = None) -> Path:
     """A page with one figure of gaps over h."""
     at, gap = np.arange(len(NAMES)), np.linspace(0.5, 9, len(NAMES))
     panels = {"certified": [Band("a", at, gap, gap, gap)], "truth": [Band("a", at, gap / 2, gap / 2, gap / 2)]}
-    gaps = Gaps("T", "h", panels, {"a": Pen("#0072B2", "-", "o")}, 0.02, 20.0, "key", x_names=NAMES)
+    gaps = Gaps(
+        "T", "h", panels, {"a": Pen("#0072B2", "-", "o")}, 0.02, 20.0, "key", x_names=NAMES, levels=levels or {}
+    )
     shown = FigureShown("c", save(gaps_figure(gaps), folder, "g"), as_json(gaps_chart(gaps)))
     (folder / "gaps.html").write_text(render("t", "l", [Section("s", "S", "", [shown], [], None)], {}), "utf-8")
     return folder / "gaps.html"
@@ -246,6 +248,14 @@ def test_the_name_of_a_level_stands_on_top_of_the_lines(chromium: Browser, tmp_p
     chromium.open(page_of_gaps(tmp_path))
     last = "return [...document.querySelectorAll('.area > *')].findLastIndex(e => e.matches(arguments[0]))"
     assert chromium.ask(last, "text.level") > chromium.ask(last, "g.line") > chromium.ask(last, "path.level") >= 0
+
+
+def test_names_of_near_levels_stand_one_below_the_other(chromium: Browser, tmp_path: Path) -> None:
+    chromium.open(page_of_gaps(tmp_path, {"one": 9.0, "two": 8.6, "three": 0.1}))
+    script = "return [...document.querySelector('.panel').querySelectorAll('text.level')].map(t => Number(t.getAttribute('y')))"
+    places = chromium.ask(script)
+    assert len(places) == 4
+    assert min(np.diff(places)) >= 12
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.19, 0.88), (0.21, 0.39), (0.0, 1.0), (-7.0, 12.0), (3.01, 3.02)])

@@ -75,10 +75,7 @@ function drawPanel(chart, panel) {
   drawLevels(chart, panel);
   const lines = panel.lines.filter((line) => !chart.state.hidden.has(line.label));
   for (const line of lines) drawLine(chart, panel, line, lines.length);
-  for (const { label, place } of levelsIn(panel)) {
-    const y = place < 16 ? place + 12 : place - 4;
-    shape(panel.area, "text", { class: "level", x: panel.inside.width - 4, y }, label); // lines do not cross it
-  }
+  drawLevelNames(panel);
   panel.over = shape(panel.area, "g", { class: "over" });
 }
 
@@ -110,10 +107,20 @@ function drawLevels(chart, panel) {
   for (const { place } of levelsIn(panel)) shape(panel.area, "path", { class: "level", d: `M0 ${place}H${width}` });
 }
 
-/** The levels that the window shows, and where. */
+/** On top of the lines, which do not cross them, and one below the other where levels are near. */
+function drawLevelNames(panel) {
+  let free = -Infinity;
+  for (const { label, place } of levelsIn(panel)) {
+    const y = Math.max(place < 16 ? place + 12 : place - 4, free);
+    shape(panel.area, "text", { class: "level", x: panel.inside.width - 4, y }, label);
+    free = y + 12;
+  }
+}
+
+/** The levels that the window shows, and where, from the top. */
 function levelsIn(panel) {
   const placed = panel.levels.map(({ label, y }) => ({ label, place: panel.ys.place(y) }));
-  return placed.filter(({ place }) => 0 <= place && place <= panel.inside.height);
+  return placed.filter(({ place }) => 0 <= place && place <= panel.inside.height).sort((a, b) => a.place - b.place);
 }
 
 function drawLine(chart, panel, line, count) {
