@@ -252,8 +252,8 @@ def test_the_name_of_a_level_stands_on_top_of_the_lines(chromium: Browser, tmp_p
 
 def test_names_of_near_levels_stand_one_below_the_other(chromium: Browser, tmp_path: Path) -> None:
     chromium.open(page_of_gaps(tmp_path, {"one": 9.0, "two": 8.6, "three": 0.1}))
-    script = "return [...document.querySelector('.panel').querySelectorAll('text.level')].map(t => Number(t.getAttribute('y')))"
-    places = chromium.ask(script)
+    names = "document.querySelector('.panel').querySelectorAll('text.level')"
+    places = chromium.ask(f"return [...{names}].map(t => Number(t.getAttribute('y')))")
     assert len(places) == 4
     assert min(np.diff(places)) >= 12
 
