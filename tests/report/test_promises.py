@@ -386,5 +386,5 @@ def test_only_the_studies_asked_for_are_audited(tmp_path: Path) -> None:
     assert diary.told == [6, 1, 1, 1, 1, 1, 1]
     with_promises = publish(tmp_path, [finished(store, "chain")]).read_text("utf-8")
     assert ('<section id="promises">' in page, '<section id="promises">' in with_promises) == (False, True)
-    assert "runs 0 to 0 of each row" in with_promises
+    assert "the first run of each row" in with_promises
     assert (tmp_path / "tables/promises.csv").read_text("utf-8").count("Five-state chain,") == 6

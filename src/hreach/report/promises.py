@@ -117,9 +117,13 @@ def to_csv(rows: Iterable[PromiseRow]) -> str:
 
 def settings(studies: Sequence[Judged]) -> str:
     """How the section was made, for the provenance."""
-    parts = (f"{study.title}: runs 0 to {len(found[0].runs) - 1} of each row" for _, study, found in studies)
+    parts = (f"{study.title}: {_first(len(found[0].runs))} of each row" for _, study, found in studies)
     first = studies[0][2][0].runs[0]
     return f"{'; '.join(parts)}; delta = {first.delta}, {len(first.step)} checkpoints, bounds in the corrected form"
+
+
+def _first(runs: int) -> str:
+    return "the first run" if runs == 1 else f"the first {runs} runs"
 
 
 def _written(cell: object) -> object:

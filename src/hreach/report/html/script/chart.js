@@ -75,7 +75,7 @@ function drawPanel(chart, panel) {
   drawLevels(chart, panel);
   const lines = panel.lines.filter((line) => !chart.state.hidden.has(line.label));
   for (const line of lines) drawLine(chart, panel, line, lines.length);
-  drawLevelNames(panel);
+  drawLevelNames(chart, panel, lines);
   panel.over = shape(panel.area, "g", { class: "over" });
 }
 
@@ -107,14 +107,26 @@ function drawLevels(chart, panel) {
   for (const { place } of levelsIn(panel)) shape(panel.area, "path", { class: "level", d: `M0 ${place}H${width}` });
 }
 
-/** On top of the lines, which do not cross them, and one below the other where levels are near. */
-function drawLevelNames(panel) {
+/** On the side of the level with less in the way, on top of the lines, one below the other where levels are near. */
+function drawLevelNames(chart, panel, lines) {
+  const x = panel.inside.width - 4;
   let free = -Infinity;
   for (const { label, place } of levelsIn(panel)) {
-    const y = Math.max(place < 16 ? place + 12 : place - 4, free);
-    shape(panel.area, "text", { class: "level", x: panel.inside.width - 4, y }, label);
+    const inTheWay = (y) => pointsNear(chart, panel, lines, x - 7 * label.length, y);
+    const low = place + 12 > panel.inside.height;
+    const above = place >= 16 && (low || inTheWay(place - 4) <= inTheWay(place + 12));
+    const y = Math.max(above ? place - 4 : place + 12, free);
+    shape(panel.area, "text", { class: "level", x, y }, label);
     free = y + 12;
   }
+}
+
+/** How many points of lines lie where a name would stand, from `left` to the edge and on the height y. */
+function pointsNear(chart, panel, lines, left, y) {
+  const pointsOf = (at, values) => values.map((value, i) => [panel.xs.place(at[i]), panel.ys.place(value)]);
+  const of = (line) => strokesOf(line, chart.state.view).flatMap((stroke) => pointsOf(line.at, stroke.y));
+  const points = lines.flatMap(of);
+  return points.filter(([at, height]) => at >= left && y - 12 <= height && height <= y + 3).length;
 }
 
 /** The levels that the window shows, and where, from the top. */
