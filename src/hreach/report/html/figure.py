@@ -32,7 +32,8 @@ def figure(shown: FigureShown) -> str:
     numbers = f'<script type="application/json">{shown.numbers}</script>\n' if shown.numbers else ""
     links = ", ".join(link(file, file.rsplit(".", 1)[-1].upper()) for file in shown.files)
     files = f' <span class="files">As {links}.</span>' if links else ""
-    caption = f"<figcaption>{escape(shown.caption)}{files}</figcaption>"
+    words = escape(shown.caption).replace(" %", "\u00a0%")  # 10 and its % stay on one line
+    caption = f"<figcaption>{words}{files}</figcaption>"
     return f'<figure>\n<div class="still">{plot}{names}</div>\n{numbers}{caption}\n</figure>'
 
 
