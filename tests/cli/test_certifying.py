@@ -320,6 +320,7 @@ def negative() -> Any:
         (lambda: {"counts": COUNTS[0]}, "is (2, 2), but must be (S, A, S)"),
         (lambda: {"counts": np.ones((3, 2, 3))}, "largest state of the counts is 2, but must be below 2"),
         (lambda: {"count": COUNTS}, "has ['count'], but must have counts, or states, actions, next_states of a run."),
+        (lambda: {"model.counts": COUNTS}, "source is the state of an agent, but must be a domain with it: "),
         (lambda: {"states": [0], "actions": [0, 1], "next_states": [1]}, "is (1, 2, 1), but must be the same."),
         (lambda: {"states": [0.5], "actions": [0], "next_states": [1]}, "must be whole numbers of at least 0, one for"),
     ],

@@ -77,6 +77,8 @@ def read_counts(path: Path) -> Counted:
         return Counted(_moves_of_table(path, found), in_order=False)
     if all(name in found for name in _STEPS):
         return Counted(_moves_of_run(path, found), in_order=True)
+    if any(name.startswith("model.") for name in found):
+        raise InputError(f"source is the state of an agent, but must be a domain with it: DOMAIN AGENT --saved {path}")
     raise InputError(f"{path} has {names_of(found)}, but must have counts, or {', '.join(_STEPS)} of a run.")
 
 

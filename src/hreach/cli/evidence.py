@@ -96,10 +96,10 @@ def of_file(
     asked: Asked,
 ) -> Found:  # fmt: skip
     """Counts, or the steps of a run, from a file."""
+    counted = read_counts(path)
     one_of(**{"--domain": domain, "--reward": reward})
     one_of(**{"--domain": domain, "--gamma": gamma})
     paid, discount, ends = _known(domain, reward, gamma)
-    counted = read_counts(path)
     states, actions = paid.shape[:2]
     counted.check_sizes(states, actions)
     chosen = None if policy is None else read_policy(policy.expanduser(), states)
