@@ -76,6 +76,7 @@ def test_a_study_whose_workers_are_killed_ends_unaided_with_the_same_bytes(
 
 
 @linux
+@pytest.mark.faults
 def test_a_study_that_does_not_try_again_is_seen(tmp_path: Path) -> None:
     """The twin: with one try for each shard, the first kill costs a row."""
     study = slow_study(tmp_path / "project", 2, 15, pause=0.4)

@@ -38,6 +38,7 @@ def test_one_study_leaves_one_store(ways: list[tuple[str, int]], tmp_path: Path)
     assert len(found) == 1
 
 
+@pytest.mark.faults
 def test_runs_that_depend_on_who_ran_before_are_seen(tmp_path: Path) -> None:
     """The twin: agents that share a generator."""
     assert len(digests(tmp_path, [("inline", 1), ("processes", 2)], "Shared")) == 2

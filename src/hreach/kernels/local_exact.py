@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hreach.compiling import inlined, merged
+from hreach.compiling import inlined, inner, merged
 from hreach.kernels.local_rows import edge_weight
 from hreach.kernels.local_state import (
     AFTER,
@@ -52,7 +52,7 @@ def _highest(lines: Lines) -> int:
     return best
 
 
-@merged
+@inner
 def solve_best(rule: LocalRule, arena: Arena, lines: Lines, x: float, moves: bool) -> None:
     """A <- what the best pairs are worth; x remains the value of the state, or of the states, that it is of now."""
     matrix, q, states = lines.matrix, lines.q, lines.tick[PLANNED]
