@@ -12,13 +12,15 @@ from hreach import kernels
 
 KernelPlan = Callable[[Any, float], tuple[int, float, bool]]
 
-# Files that take longest, those that wait for others most in between: begun first, so that nobody is alone at the end.
+# What comes first: files that compile most, so that no test waits for that whose processes are to be killed; then those
+# that take longest, and wait for others in between, so that nobody is alone at the end.
 LONG = (
-    "faults/test_killed_parents", "running/test_executors", "planners/test_local", "test_docs", "faults/test_orders",
+    "planners/test_local", "test_protocols", "guarantees/test_certify", "agents/test_tabular_agents",
+    "optimism/test_lifetime", "planners/test_robust", "running/test_simulation", "agents/test_linear_agents_on_a_tree",
+    "faults/test_killed_parents", "running/test_executors", "test_docs", "faults/test_orders",
     "faults/test_killed_workers", "cli/test_cli", "running/test_checkpoint", "test_own_package", "faults/test_kill",
-    "test_protocols", "agents/test_tabular_agents", "cli/test_studies_commands", "compiling/test_caching",
-    "faults/test_full_disks", "cli/test_cli_places", "agents/test_linear_agents_on_a_tree", "agents/test_linear_agents",
-    "faults/test_hostile", "guarantees/audit/test_audit", "studies/test_work", "planners/test_robust",
+    "cli/test_studies_commands", "compiling/test_caching", "faults/test_full_disks", "cli/test_cli_places",
+    "agents/test_linear_agents", "faults/test_hostile", "guarantees/audit/test_audit", "studies/test_work",
 )  # fmt: skip
 
 

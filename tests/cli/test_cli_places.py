@@ -177,7 +177,7 @@ def test_a_study_file_may_begin_with_a_byte_order_mark(folder: Path) -> None:
 
 
 def test_the_package_is_a_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "hreach", "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "hreach", "--version"], capture_output=True, text=True, timeout=240)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"hreach {hreach.__version__}\n", "")
 
 

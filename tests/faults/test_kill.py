@@ -57,7 +57,7 @@ def wait_for_shards(process: subprocess.Popen[str], out: Path, count: int) -> No
 def stop(process: subprocess.Popen[str], how: signal.Signals) -> str:
     """Send the signal and return what the process still had to say."""
     process.send_signal(how)
-    return process.communicate(timeout=60)[1]
+    return process.communicate(timeout=240)[1]
 
 
 def complete(study: Path, out: Path) -> bytes:
@@ -103,7 +103,7 @@ def test_a_study_killed_in_the_middle_of_a_shard_is_completed_as_if_nothing_had_
     study: Path, undisturbed: bytes, tmp_path: Path
 ) -> None:
     process = start(DIES_WHILE_WRITING + COMMAND, study, tmp_path)
-    process.communicate(timeout=60)
+    process.communicate(timeout=240)
     assert process.returncode == -signal.SIGKILL
     (kept,) = tmp_path.rglob("*.parquet")
     (half,) = tmp_path.rglob("*.tmp")

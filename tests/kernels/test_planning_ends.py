@@ -79,7 +79,7 @@ def test_compiled_work_hears_an_interrupt(what: str) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=240)
     finally:
         process.kill()
     assert "KeyboardInterrupt" in errors
