@@ -91,14 +91,8 @@ def undisturbed(study: Path, out: Path, options: list[str]) -> float:
 
 
 @linux
-@pytest.mark.parametrize(
-    ("executor", "times", "most"),
-    [
-        ("processes", 1, 3),
-        pytest.param("processes", 50, 6, marks=pytest.mark.faults),
-        pytest.param("dask", 10, 6, marks=pytest.mark.faults),
-    ],
-)
+@pytest.mark.faults
+@pytest.mark.parametrize(("executor", "times", "most"), [("processes", 50, 6), ("dask", 10, 6)])
 def test_a_study_whose_process_is_killed_ends_with_the_same_bytes(
     executor: str, times: int, most: int, tmp_path: Path
 ) -> None:
@@ -121,6 +115,7 @@ def test_a_study_whose_process_is_killed_ends_with_the_same_bytes(
     assert undone <= 1
 
 
+@pytest.mark.faults
 def test_files_that_are_not_whole_or_absent_are_seen(tmp_path: Path) -> None:
     """The twin: a store that is written in place, killed in the middle of a shard, is not the undisturbed one."""
     study = slow_study(tmp_path / "project", 1, 2)

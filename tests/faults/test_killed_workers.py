@@ -50,14 +50,8 @@ def disturbed(study: Path, out: Path, options: list[str], before: str = "") -> t
 
 
 @linux
-@pytest.mark.parametrize(
-    ("executor", "runs"),
-    [
-        ("processes", 15),
-        pytest.param("processes", 100, marks=pytest.mark.faults),
-        pytest.param("dask", 100, marks=pytest.mark.faults),
-    ],
-)
+@pytest.mark.faults
+@pytest.mark.parametrize(("executor", "runs"), [("processes", 100), ("dask", 100)])
 def test_a_study_whose_workers_are_killed_ends_unaided_with_the_same_bytes(
     executor: str, runs: int, tmp_path: Path
 ) -> None:
