@@ -17,7 +17,8 @@ KernelPlan = Callable[[Any, float], tuple[int, float, bool]]
 LONG = (
     "planners/test_local", "test_protocols", "guarantees/test_certify", "agents/test_tabular_agents",
     "optimism/test_lifetime", "planners/test_robust", "running/test_simulation", "agents/test_linear_agents_on_a_tree",
-    "running/test_executors", "test_docs", "faults/test_orders", "faults/test_killed_workers", "cli/test_cli", "running/test_checkpoint", "test_own_package", "faults/test_kill",
+    "running/test_executors", "test_docs", "faults/test_orders", "faults/test_killed_workers", "cli/test_cli",
+    "running/test_checkpoint", "test_own_package", "faults/test_kill",
     "cli/test_studies_commands", "compiling/test_caching", "faults/test_full_disks", "cli/test_cli_places",
     "agents/test_linear_agents", "faults/test_hostile", "guarantees/audit/test_audit", "studies/test_work",
 )  # fmt: skip
